@@ -3,8 +3,8 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use crate::circumstances::Circumstances;
 use crate::measures::Measures;
-use crate::record::Circumstances;
 
 const WIDTH: u32 = 860;
 const BAR: u32 = 24;

@@ -3,6 +3,8 @@
 
 #[cfg(feature = "record")]
 pub mod chart;
+#[cfg(feature = "record")]
+pub mod circumstances;
 pub mod contest;
 pub mod goals;
 pub mod hostile;

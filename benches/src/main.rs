@@ -4,10 +4,11 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use clap::Parser;
+use orbgate_bench::circumstances::Circumstances;
 use orbgate_bench::contest::{self, Row};
 use orbgate_bench::goals::{self, Goal};
 use orbgate_bench::measures::{Allocations, Measures, Pace};
-use orbgate_bench::record::{self, Circumstances};
+use orbgate_bench::record;
 use orbgate_bench::table::Table;
 use orbgate_bench::{load, peers, stream, threads};
 

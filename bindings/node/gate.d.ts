@@ -1,6 +1,6 @@
 import type { Allow, Charge, Decision, Engine, FileUrl, Handle, Text, TokenKind } from "./index.js";
 
-/** Where a gate logs warnings and errors: `console`, or a logger of pino or Fastify. No message contains a token. */
+/** Where a gate logs: `console`, or a logger of pino or Fastify. No message contains a token. */
 export interface Log {
   info(message: string): void;
   warn(message: string): void;
@@ -105,7 +105,7 @@ export interface GateOptions {
    * query causes the denial. It costs time for each denial. Responses don't contain it.
    */
   readonly debug?: boolean;
-  /** The default is `console`. */
+  /** The default is `console`: in Node, `info` is on standard output, and the rest on standard error. */
   readonly log?: Log;
 }
 
@@ -119,6 +119,8 @@ export interface McpOptions {
   readonly mostBytes?: number;
   /** Denies requests of protocol versions whose headers don't repeat the body. */
   readonly denyLegacy?: boolean;
+  /** Accepts calls in sessions that consume orbs from a ledger: each costs what is held, however it ends. By default, they are denied. */
+  readonly chargeSessions?: boolean;
   /** The origins whose pages may send requests, such as `https://app.example`. The default is none. */
   readonly origins?: readonly string[];
 }
@@ -261,7 +263,10 @@ export interface WatchOptions {
 
 /** A policy file that a gate follows until this or the gate is closed. */
 export interface Watch extends Disposable {
-  /** Reads the file now, for an operator who has changed it. A version with a seal is loaded at once, and others after at most a second. */
+  /**
+   * Reads the file now, for an operator who has changed it. A version with a valid seal is loaded at once, and others at most a second after
+   * their bytes were first read, however often this is called.
+   */
   readNow(): void;
   close(): void;
 }
@@ -284,9 +289,10 @@ export class Gate implements Disposable {
    */
   reload(file: Text | FileUrl): Engine;
   /**
-   * Follows the policy file: reads it at an interval, and loads each version that is valid and was read twice without a change. Everything
-   * else is logged and counted once, and changes nothing. The first version is the one after the active policy. Each process, also each worker
-   * of a cluster, follows the file itself. The process can end meanwhile.
+   * Follows the policy file: reads it at an interval, and loads each valid version an interval after its bytes were first read, if they
+   * haven't changed, or at once if it has a valid seal. Everything else is logged and counted once, and changes nothing. The first version
+   * is the one after the active policy. Each process, also each worker of a cluster, follows the file itself. The process can end
+   * meanwhile.
    */
   watch(file: Text | FileUrl, options?: WatchOptions): Watch;
   /** Answers a question: immediately, unless keys must be fetched first. If it throws, deny with 403. */
@@ -306,7 +312,9 @@ export class Gate implements Disposable {
    * whose tokens never get more scopes can list only these.
    */
   visible(token: VerifiedToken, method: string, names: Iterable<string>): string[];
-  /** Frees the gate. Waiting and later requests are denied. */
+  /**
+   * Frees the gate. Waiting and later requests are denied. The end of a worker frees nothing, so close the worker's gates before it ends.
+   */
   close(): void;
   [Symbol.dispose](): void;
 }

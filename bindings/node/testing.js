@@ -37,7 +37,7 @@ async function startIssuer(port = 0) {
   const kind = Object.fromEntries(KINDS.map((name) => [name, [{ claim: "token_kind", equals: name }]]));
   // JSON is YAML.
   const tokens = JSON.stringify({
-    orbgate_token: 1, issuers: [{ issuer: url, audience: AUDIENCE, jwks_uri: `${url}/jwks`, algorithms: ["ES256"], kind }],
+    orbgate_token: 1, issuers: [{ issuer: url, audience: AUDIENCE, jwks_uri: `${url}/jwks`, algorithms: ["ES256"], kind, account: "subject" }],
   });
   const close = () => void server.close().closeAllConnections();
   return { url, tokens, bearer, close };

@@ -9,12 +9,15 @@ const [url, scope, ...program] = process.argv.slice(2);
 const issuer = await startIssuer();
 fs.writeFileSync("tokens.yaml", issuer.tokens);
 
+// In minutes: `cargo run` waits for another step's build, and may have to build anew what that step left.
+const end = Date.now() + 10 * 60_000;
+
 async function status(headers) {
-  for (let left = 300; ; left--) {
+  for (;;) {
     try {
       return (await fetch(url, { headers })).status;
     } catch (error) {
-      if (left === 0 || service.exitCode !== null) throw error;
+      if (Date.now() > end || service.exitCode !== null) throw error;
       await wait(100); // it starts
     }
   }

@@ -1,16 +1,21 @@
-//! Any messages to a gate, one after the other with one step: each is refused or answered, and an answer is a message.
+//! Any messages to a gate, one after the other, with steps that may be over: each is refused or answered, and an answer is a message.
 #![no_main]
 
-use core::ptr::{null, null_mut};
+use core::cell::Cell;
+use core::ptr::null_mut;
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use orbgate_capi::engine::{OrbgateEngine, orbgate_engine_external, orbgate_engine_free};
-use orbgate_capi::gate::call::{orbgate_gate_call, orbgate_step_gate, orbgate_step_new};
-use orbgate_capi::gate::object::{OrbgateGate, orbgate_gate_free};
-use orbgate_capi::gate::step::{OrbgateStep, orbgate_step_free};
+use orbgate_capi::gate::ask::{orbgate_gate_ask, orbgate_gate_end, orbgate_step_end};
 use orbgate_capi::status::OrbgateStatus;
-use orbgate_capi::text::OrbgateStr;
+
+/// Which step a question is for, and whether its handle is used again, whatever it became.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+struct Which {
+    step: u8,
+    is_stale: bool,
+}
 
 #[derive(Arbitrary, Debug)]
 enum Question<'a> {
@@ -79,33 +84,40 @@ fn fields(mut bytes: &[u8]) -> Vec<(u32, &[u8])> {
 }
 
 struct Host {
-    gate: *mut OrbgateGate,
+    gate: u64,
     engine: *mut OrbgateEngine,
-    step: *mut OrbgateStep,
+    steps: [Cell<u64>; 4],
 }
 
 impl Host {
-    fn say(&self, message: &[u8]) -> Option<Vec<u8>> {
-        let mut answer = OrbgateStr { data: null(), len: 0 };
-        // SAFETY: the pointers are null or alive, and the length is that of the slice.
-        let bytes = unsafe {
-            let (data, len) = (message.as_ptr().cast(), message.len());
-            let status = orbgate_gate_call(self.gate, self.engine, self.step, data, len, &mut answer);
-            assert_ne!(status, OrbgateStatus::Panic);
-            if status != OrbgateStatus::Ok {
-                return None;
-            }
-            core::slice::from_raw_parts(answer.data.cast::<u8>(), answer.len).to_vec()
+    fn say(&self, which: Which, message: &[u8]) -> Option<Vec<u8>> {
+        let place = &self.steps[usize::from(which.step) % 4];
+        let (mut gate, mut step, mut len) = (self.gate, place.get(), 0);
+        let mut answer = vec![0; 4 << 20];
+        // SAFETY: the pointers are alive, and the lengths are those of the slices.
+        let status = unsafe {
+            let (data, size) = (message.as_ptr().cast(), message.len());
+            let to = answer.as_mut_ptr().cast();
+            orbgate_gate_ask(&mut gate, self.engine, &mut step, data, size, to, answer.len(), &mut len)
         };
-        let [(_, inner)] = fields(&bytes)[..] else { panic!("an answer is one field") };
+        assert_eq!(gate, self.gate);
+        if !which.is_stale {
+            place.set(step);
+        }
+        assert!(status != OrbgateStatus::Panic && status != OrbgateStatus::TooSmall);
+        if status != OrbgateStatus::Ok {
+            return None;
+        }
+        answer.truncate(len);
+        let [(_, inner)] = fields(&answer)[..] else { panic!("an answer is one field") };
         fields(inner);
-        Some(bytes)
+        Some(answer)
     }
 
-    fn run(&self, question: &Question<'_>) {
+    fn run(&self, which: Which, question: &Question<'_>) {
         match question {
-            Question::Bytes(bytes) => drop(self.say(bytes)),
-            Question::Fields(number, fields) => drop(self.say(&put((*number).into(), &all(fields)))),
+            Question::Bytes(bytes) => drop(self.say(which, bytes)),
+            Question::Fields(number, fields) => drop(self.say(which, &put((*number).into(), &all(fields)))),
             Question::Ask { with_token, unix_s, monotonic_ms, more } => {
                 let bearer = format!("Bearer {}", TOKEN.trim());
                 let unix_ms = 1_800_000_000_000 + u64::from(*unix_s);
@@ -115,11 +127,11 @@ impl Host {
                 }
                 request.extend(integer(14, (*monotonic_ms).into()));
                 request.extend(all(more));
-                drop(self.say(&put(3, &request)));
+                drop(self.say(which, &put(3, &request)));
             }
             Question::Serve { monotonic_ms } => {
                 let now = u64::from(*monotonic_ms);
-                let call = self.say(&put(7, &integer(1, now))).unwrap_or_default();
+                let call = self.say(which, &put(7, &integer(1, now))).unwrap_or_default();
                 let Some((69, call)) = fields(&call).first().copied() else { return };
                 let call = fields(call);
                 let (_, attempt) = call[0];
@@ -129,23 +141,25 @@ impl Host {
                     false => format!(r#"{{"issuer":"{ISSUER}","jwks_uri":"{ISSUER}/jwks"}}"#),
                 };
                 let called = [put(1, attempt), integer(3, 200), put(5, body.as_bytes()), integer(6, now)].concat();
-                drop(self.say(&put(8, &called)));
+                drop(self.say(which, &put(8, &called)));
             }
         }
     }
 }
 
-fuzz_target!(|questions: Vec<Question<'_>>| {
-    let mut host = Host { gate: null_mut(), engine: null_mut(), step: null_mut() };
+fuzz_target!(|questions: Vec<(Which, Question<'_>)>| {
+    let mut host = Host { gate: 0, engine: null_mut(), steps: Default::default() };
+    let make = put(2, &[put(1, TOKENS.as_bytes()), put(4, &[])].concat());
+    let (mut step, mut len, mut room) = (0, 0, [0; 64]);
     // SAFETY: each pointer is where a pointer goes, and each owner is freed once.
     unsafe {
         assert_eq!(orbgate_engine_external(&mut host.engine), OrbgateStatus::Ok);
-        assert_eq!(orbgate_step_new(&mut host.step), OrbgateStatus::Ok);
-        assert!(host.say(&put(2, &[put(1, TOKENS.as_bytes()), put(4, &[])].concat())).is_some());
-        assert_eq!(orbgate_step_gate(host.step, &mut host.gate), OrbgateStatus::Ok);
-        questions.iter().take(32).for_each(|question| host.run(question));
-        orbgate_gate_free(host.gate);
-        orbgate_step_free(host.step);
+        let (data, size, to) = (make.as_ptr().cast(), make.len(), room.as_mut_ptr());
+        let made = orbgate_gate_ask(&mut host.gate, null_mut(), &mut step, data, size, to, room.len(), &mut len);
+        assert_eq!((made, step), (OrbgateStatus::Ok, 0));
+        questions.iter().take(32).for_each(|(which, question)| host.run(*which, question));
+        orbgate_gate_end(&mut host.gate);
+        host.steps.iter().for_each(|step| orbgate_step_end(step.as_ptr()));
         orbgate_engine_free(host.engine);
     }
 });

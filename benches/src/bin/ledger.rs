@@ -6,9 +6,7 @@ use core::time::Duration;
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
-use orbgate_ledger::{
-    AccountId, Answer, Bucket, Command, Error, Grant, Hold, Id, Ledger, Millis, Note, Orbs, Sqlite,
-};
+use orbgate_ledger::{AccountId, Answer, Bucket, Command, Error, Grant, Hold, Id, Ledger, Millis, Note, Orbs, Sqlite};
 use rusqlite::{Connection, params};
 
 /// Each is short, so that some of them are undisturbed on a shared machine; the best one counts.

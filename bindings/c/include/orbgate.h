@@ -140,6 +140,8 @@ ORBGATE_ENUM(OrbgateStatus, int32_t) {
   ORBGATE_STATUS_NOT_FOUND = 4, ///< The policy has nothing with that name or number.
   ORBGATE_STATUS_PANIC = 5, ///< A bug in the library was caught: the call had no effect, and later calls work.
   ORBGATE_STATUS_INVALID_CONFIGURATION = 6, ///< The token configuration, or an option of a gate, has errors; the error lists each.
+  ORBGATE_STATUS_TOO_SMALL = 7, ///< The answer needs more room; the step keeps it.
+  ORBGATE_STATUS_FULL = 8, ///< Too many steps are open, so none has begun; end those that no request needs.
 };
 
 /// The effect of a decision. All zeros isn't a decision: deny.
@@ -262,11 +264,6 @@ typedef struct OrbgateEngine OrbgateEngine;
 /// Why a call failed. Immutable; the caller owns it.
 typedef struct OrbgateError OrbgateError;
 
-/// Rules and keys. A gate turns a request as received into a result: see `orbgate_gate_call`. It does no I/O, reads no
-/// clock and has no thread. The caller makes its calls and passes the time on two clocks: since 1970, for tokens, and
-/// since any moment, on a monotonic clock that is never set, for fetching keys.
-typedef struct OrbgateGate OrbgateGate;
-
 /// Holds an engine, for hot reload. Readers never wait, and every decision comes from exactly one engine. Shared by
 /// reference counting.
 typedef struct OrbgateHandle OrbgateHandle;
@@ -275,9 +272,6 @@ typedef struct OrbgateHandle OrbgateHandle;
 /// but doesn't need the engine. To an engine of another policy it is empty, so that engine denies instead of misreading
 /// it. Immutable and shared by reference counting.
 typedef struct OrbgateScopeSet OrbgateScopeSet;
-
-/// The next step of a request to a gate. The caller owns it; only `orbgate_gate_call` changes it.
-typedef struct OrbgateStep OrbgateStep;
 
 /// A *verified* bearer token. A null pointer means no token, which is denied with `no_token`. All zeros except the size
 /// is a token of unknown kind, which is denied with `invalid_token`.
@@ -543,41 +537,29 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_error_diagnostic(
 
 ORBGATE_API void orbgate_error_free(struct OrbgateError *error);
 
-/// Makes a step for `orbgate_gate_call`, for one request after another; a request that waits keeps it until it is
-/// answered. It can be freed at any time, for example when the client disconnects.
-/// Allocates: yes.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_new(struct OrbgateStep **out);
-
-/// Asks a gate a question, which is a message of `docs/messages.md`; `*answer` is another one. `engine` decides
-/// requests, and is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes`,
-/// `CheckAmounts`, `Reload` and `Visible`; otherwise it may be null. `gate` may be null for `Sources`, `Make`,
-/// `CheckRoutes`, `Drop`, and the questions from `UseLedger` to `ResponsePiece`.
-///
-/// Whatever a caller or an issuer does, the status is `ORBGATE_STATUS_OK`. A message that isn't one of the page, or a
-/// step that isn't at this question, gives `ORBGATE_STATUS_INVALID_ARGUMENT`. If the status isn't `ORBGATE_STATUS_OK`,
-/// deny: a request that the step was for is over. Also deny if you don't know the number of the answer, or one of its
-/// critical fields.
-/// Ownership: the step owns `*answer`, which is valid until the next call with it; `question` must not be in it.
-/// Thread-safe: a step serves one thread at a time.
+/// Asks a gate a question and writes its answer: messages of `docs/messages.md`, which states for each if it needs
+/// `*gate` or `engine`. A gate has no I/O, clock or thread. `Make` writes its handle. `*step` is 0 for a new request.
+/// It becomes the handle for the next question, or 0 if the request is over. Each call needs handles in memory of its
+/// own. One that is over, in use or of another gate is refused, and never another request's. A handle has at most 53
+/// bits. `answer` has `room` and may be the memory of `question`. If it is too small, `*answer_len` is its need, and an
+/// empty question with the same handle gets the answer. The status is `ORBGATE_STATUS_OK` or `TOO_SMALL` whatever a
+/// caller or an issuer does; `FULL` if 1,048,320 steps are open, which `orbgate_step_count` counts. With any but the
+/// first two, deny, and end a step that isn't 0. Also deny an answer, or a critical field, that you don't know.
 /// Allocates: yes. Blocks: yes. Cost: token.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_gate_call(
-    const struct OrbgateGate *gate, const struct OrbgateEngine *engine, struct OrbgateStep *step,
-    const char *question, size_t question_len, struct OrbgateStr *answer);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_gate_ask(
+    uint64_t *gate, const struct OrbgateEngine *engine, uint64_t *step, const char *question, size_t question_len,
+    char *answer, size_t room, size_t *answer_len);
 
-/// Copies a step's last answer, for a host that can't read the library's memory fast. `len` is at least its length.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_copy(const struct OrbgateStep *step, char *to, size_t len);
-
-/// Takes the gate that the step's last question, a `Make`, has made. Otherwise returns `ORBGATE_STATUS_NOT_FOUND`.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_gate(struct OrbgateStep *step, struct OrbgateGate **out);
-
-/// The remaining steps of the gate can only be freed.
-ORBGATE_API void orbgate_gate_free(struct OrbgateGate *gate);
+/// Ends a step, or a gate with its steps, after a running call. Its handle becomes 0. One that is over is fine. Another
+/// thread that has asked keeps what is in memory of a gate, secrets too, until it asks again or ends.
+/// Allocates: yes. Blocks: yes. Cost: policy.
+ORBGATE_API void orbgate_step_end(uint64_t *step);
+ORBGATE_API void orbgate_gate_end(uint64_t *gate);
+ORBGATE_API ORBGATE_NODISCARD size_t orbgate_step_count(void);
 
 /// Sets `*out` to 1 if a whole body is a JSON object with `"allowBonusOrbsUse": true` exactly once, otherwise to 0.
 /// Allocates: yes. Cost: keys.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_allows_bonus_orbs(const char *body, size_t body_len, uint8_t *out);
-
-ORBGATE_API void orbgate_step_free(struct OrbgateStep *step);
 
 /// Makes a handle that holds an engine, and becomes an owner of it.
 /// Allocates: yes.

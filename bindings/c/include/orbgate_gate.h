@@ -1,24 +1,24 @@
 /*
- * Gates: what a gate is asked and answers, set and read field by field over the one call `orbgate_gate_call`.
+ * Gates: what a gate is asked and answers, set and read field by field over the one call `orbgate_gate_ask`.
  *
  * Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.
  *
+ *   uint64_t gate = ..., step = 0;
  *   OrbgateQuestion question = orbgate_question_init();
  *   OrbgateMessage answer;
  *   orbgate_ask_begin(&question);
  *   orbgate_ask_set_method(&question, ORBGATE_TEXT("GET"));
  *   ...
- *   if (orbgate_gate_send(gate, engine, step, &question, &answer) == ORBGATE_STATUS_OK && orbgate_answer_is_allow(&answer)) ...
+ *   if (orbgate_gate_send(&gate, engine, &step, &question, &answer) == ORBGATE_STATUS_OK && orbgate_answer_is_allow(&answer)) ...
  *
  * - A question serves one question after another: `begin` starts it, `set` sets a field, once, and `add` adds an item to a list. What
  *   isn't set is 0, false or empty. Setters copy. A wrong argument, no room left or a setter of another question makes the whole
  *   question wrong, and then sending it gives ORBGATE_STATUS_INVALID_ARGUMENT. So only that status needs a check.
  * - An answer is checked when it arrives, with everything in it. If it has something critical that this header doesn't know, the
- *   status is ORBGATE_STATUS_INVALID_ARGUMENT: deny, as with any other status. The request of the step is over then.
+ *   status is ORBGATE_STATUS_INVALID_ARGUMENT: deny and end the step, as with any other status.
  * - Getters of another kind of answer, and of one that isn't there, return 0, false or no string. Strings lie in the memory of the
- *   step: they are valid until the next call with it.
- * - Null is fine for questions and answers everywhere. No function has a lock: a question, an answer and a step belong to one thread
- *   at a time.
+ *   question: they are valid until it is sent again or freed, so the next question can be made of them.
+ * - Null is fine for questions and answers everywhere. Nothing locks: a question or answer belongs to one thread at a time.
  *
  * docs/messages.md describes every message. What begins with `orbgate_wire_`, and the macros that declare functions, are details.
  */
@@ -47,6 +47,8 @@ typedef struct OrbgateQuestion {
     char *data; /* The message so far. */
     size_t len; /* Its bytes. */
     size_t room; /* The memory at `data`. */
+    char *answer; /* The memory of its answer. */
+    size_t answer_room; /* Its bytes. */
     uint32_t number; /* Which question it is; 0 if it isn't one. */
     bool grows; /* Whether the memory grows. */
 } OrbgateQuestion;
@@ -58,17 +60,17 @@ typedef struct OrbgateMessage {
     OrbgateStr fields[ORBGATE_WIRE_FIELDS]; /* Those of the fields that it has at most once. */
 } OrbgateMessage;
 
-/* A question in memory of its own, which grows. Free it with `orbgate_question_free`. */
+/* A question with memory of its own, which grows. Free it with `orbgate_question_free`. */
 static inline OrbgateQuestion orbgate_question_init(void)
 {
-    const OrbgateQuestion question = {NULL, 0, 0, 0, true};
+    const OrbgateQuestion question = {NULL, 0, 0, NULL, 0, 0, true};
     return question;
 }
 
-/* A question in memory of the caller, without any allocation. */
-static inline OrbgateQuestion orbgate_question_in(char *room, size_t size)
+/* A question and its answer in memory of the caller, without any allocation. */
+static inline OrbgateQuestion orbgate_question_in(char *room, size_t size, char *answer, size_t answer_size)
 {
-    const OrbgateQuestion question = {room, 0, room == NULL ? 0 : size, 0, false};
+    const OrbgateQuestion question = {room, 0, room == NULL ? 0 : size, answer, answer == NULL ? 0 : answer_size, 0, false};
     return question;
 }
 
@@ -77,6 +79,7 @@ static inline void orbgate_question_free(OrbgateQuestion *question)
 {
     if (question != NULL && question->grows) {
         free(question->data);
+        free(question->answer);
         *question = orbgate_question_init();
     }
 }
@@ -96,6 +99,15 @@ static inline uint32_t orbgate_wire_word(const char *from)
            | (uint32_t)(unsigned char)from[3] << 24;
 }
 
+static inline bool orbgate_wire_grow(char **data, size_t *room, size_t least)
+{
+    const size_t size = least < 1024 ? 1024 : least;
+    char *const grown = (char *)realloc(*data, size);
+    *data = grown == NULL ? *data : grown;
+    *room = grown == NULL ? *room : size;
+    return grown != NULL;
+}
+
 /* Adds a field with a copy of these bytes, if it is there. */
 static inline void orbgate_wire_add(OrbgateQuestion *to, uint32_t question, uint32_t number, bool is_there, const char *value, size_t len)
 {
@@ -103,19 +115,10 @@ static inline void orbgate_wire_add(OrbgateQuestion *to, uint32_t question, uint
         return;
     }
     if (to->number != question || (value == NULL && len > 0) || to->len > ORBGATE_MAX_MESSAGE_BYTES - 8
-        || len > ORBGATE_MAX_MESSAGE_BYTES - 8 - to->len) {
+        || len > ORBGATE_MAX_MESSAGE_BYTES - 8 - to->len
+        || (len + 8 > to->room - to->len && !(to->grows && orbgate_wire_grow(&to->data, &to->room, 2 * (to->len + len + 8))))) {
         to->number = 0;
         return;
-    }
-    if (len + 8 > to->room - to->len) {
-        const size_t room = 2 * (to->len + len + 8);
-        char *data = to->grows ? (char *)realloc(to->data, room) : NULL;
-        if (data == NULL) {
-            to->number = 0;
-            return;
-        }
-        to->data = data;
-        to->room = room;
     }
     orbgate_wire_write(to->data + to->len, number);
     orbgate_wire_write(to->data + to->len + 4, (uint32_t)len);
@@ -194,7 +197,7 @@ static inline void orbgate_wire_end(OrbgateQuestion *to, size_t part)
 ORBGATE_BEGIN(orbgate_sources_begin, 1) /* Asks which secrets a token configuration needs. Answered by `SecretSources` or `Failed`. */
 ORBGATE_SET_STR(orbgate_sources_set_tokens, 1, 1) /* The token configuration, in YAML. */
 
-ORBGATE_BEGIN(orbgate_make_begin, 2) /* Makes a gate. Answered by `Done` or `Failed`; after `Done`, `orbgate_step_gate` returns the gate. */
+ORBGATE_BEGIN(orbgate_make_begin, 2) /* Makes a gate. Answered by `Done` or `Failed`; after `Done`, `*gate` is its handle. */
 ORBGATE_SET_STR(orbgate_make_set_tokens, 2, 1) /* The token configuration, in YAML: which tokens are accepted. */
 ORBGATE_SET_BOOL(orbgate_make_set_flat_403, 2, 2) /* Every denial has the status 403, so an unknown route looks like a missing scope. */
 ORBGATE_SET_BOOL(orbgate_make_set_ignore_method_override, 2, 3) /* No header can override a `POST`. Unsafe if the service follows such headers. */
@@ -223,6 +226,7 @@ ORBGATE_SET_INT(orbgate_make_set_mcp_most_bytes, 2, 25) /* The longest body of t
 ORBGATE_SET_BOOL(orbgate_make_set_mcp_deny_legacy, 2, 26) /* Requests of protocol versions without the headers of MCP are denied. */
 ORBGATE_SET_STR(orbgate_make_set_metadata, 2, 27) /* The URL of the protected resource, whose metadata (RFC 9728) the gate serves. */
 ORBGATE_ADD_STR(orbgate_make_add_mcp_origin, 2, 28) /* Origins whose pages may send requests to the endpoint, such as `https://app.example`. */
+ORBGATE_SET_BOOL(orbgate_make_set_mcp_charge_sessions, 2, 29) /* Calls in sessions are charged however they end, not denied. */
 
 /* Starts a request, as received: neither decoded nor joined. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`. */
 ORBGATE_BEGIN(orbgate_ask_begin, 3)
@@ -315,7 +319,7 @@ ORBGATE_SET_STR(orbgate_reload_set_failure, 24, 2) /* Why the file can't be read
 ORBGATE_SET_BOOL(orbgate_reload_set_require_seal, 24, 3) /* Reject a version without a seal. */
 ORBGATE_SET_BOOL(orbgate_reload_set_refuse_wider, 24, 4) /* Reject a version that allows more than the active one, or for fewer orbs. */
 ORBGATE_ADD_OPTIONAL(orbgate_reload_add_secret, 24, 5) /* As in `Make`. */
-/* Ask with this step after each `pause_ms`, until `Drop`: a version counts once it was read twice without a change. 0: it counts now. */
+/* Ask with this step after each `pause_ms`, until `Drop`: a version counts once it has rested. 0: it counts now. */
 ORBGATE_SET_INT(orbgate_reload_set_interval_ms, 24, 6)
 ORBGATE_SET_BOOL(orbgate_reload_set_is_told, 24, 7) /* An operator waits for the result. */
 ORBGATE_SET_INT(orbgate_reload_set_monotonic_ms, 24, 8) /* The time on the monotonic clock. */
@@ -383,6 +387,7 @@ ORBGATE_ADD_STR(orbgate_check_amounts_add_function, 37, 1) /* The routes with a 
 ORBGATE_BEGIN(orbgate_read_response_begin, 38)
 ORBGATE_SET_STR(orbgate_read_response_set_mcp_id, 38, 1) /* That of the `Charge`. */
 ORBGATE_SET_BOOL(orbgate_read_response_set_mcp_legacy, 38, 2) /* That of the `Charge`. */
+ORBGATE_SET_BOOL(orbgate_read_response_set_mcp_session, 38, 3) /* That of the `Charge`. */
 
 ORBGATE_BEGIN(orbgate_response_begins_begin, 39) /* The response begins. Answered by `Responded`. */
 ORBGATE_ADD_PAIR(orbgate_response_begins_add_header, 39, 1, name, value) /* Its header lines: at least `Content-Type` and `Content-Encoding`. */
@@ -414,7 +419,7 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
     ORBGATE_WIRE_FORMS(73, 206) /* RouteDifferences */
     ORBGATE_WIRE_FORMS(74, 129, 2, 129) /* ReadBody */
     ORBGATE_WIRE_FORMS(84, 130, 3, 3, 3, 1, 73, 1, 3) /* Loaded */
-    ORBGATE_WIRE_FORMS(90, 131, 129, 130, 131, 131, 130, 3, 3) /* Charge */
+    ORBGATE_WIRE_FORMS(90, 131, 129, 130, 131, 131, 130, 3, 3, 130) /* Charge */
     ORBGATE_WIRE_FORMS(91, 130, 131, 131, 129, 129, 1, 1, 3) /* HoldStep */
     ORBGATE_WIRE_FORMS(92, 129, 131, 131, 129) /* LedgerCall */
     ORBGATE_WIRE_FORMS(93, 130, 129, 1, 1, 1, 1) /* Ledgered */
@@ -488,10 +493,7 @@ static inline bool orbgate_wire_read(OrbgateMessage *to, uint32_t kind, const ch
     return forms != NULL;
 }
 
-/*
- * Reads an answer; false if it isn't one that this header knows, and then `to` has no message. Only needed for an answer that doesn't come
- * from `orbgate_gate_send`, such as a copy by `orbgate_step_copy`.
- */
+/* Reads an answer that doesn't come from `orbgate_gate_send`; false if this header doesn't know it, and then `to` has no message. */
 ORBGATE_NODISCARD static inline bool orbgate_message_read(OrbgateMessage *to, const char *data, size_t len)
 {
     OrbgateStr fields;
@@ -561,7 +563,7 @@ static inline bool orbgate_wire_next_part(const OrbgateMessage *from, uint32_t k
     { return orbgate_wire_next_part(from, message##u, field##u, part##u, to); }
 
 #define ORBGATE_MESSAGE_DONE 64u /* The question is done. */
-ORBGATE_GET_STR(orbgate_done_get_notices, 64, 1) /* What to log, one sentence on each line: of `NextCall`; of `CheckEngine` if nothing charges. */
+ORBGATE_GET_STR(orbgate_done_get_notices, 64, 1) /* What to log, one sentence on each line: of `NextCall`, `CheckEngine` and `CheckAmounts`. */
 ORBGATE_GET_STR(orbgate_done_get_levels, 64, 2) /* The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`. */
 
 #define ORBGATE_MESSAGE_FAILED 65u /* A configuration or an option has errors. */
@@ -631,7 +633,7 @@ ORBGATE_GET_INT(orbgate_read_body_get_most_held, 74, 3)
 #define ORBGATE_MESSAGE_LOADED 84u /* What became of a version of the policy. A first one with the engine's digest is active already. */
 ORBGATE_GET_BOOL(orbgate_loaded_get_is_loaded, 84, 1) /* Make an engine of the same bytes and activate it. The secrets were read again. */
 ORBGATE_GET_STR(orbgate_loaded_get_result, 84, 2) /* The label of `orbgate_policy_loads_total`, such as `wider`; empty if nothing is counted. */
-ORBGATE_GET_STR(orbgate_loaded_get_message, 84, 3) /* What to log: the digest, or why the previous policy stays active. */
+ORBGATE_GET_STR(orbgate_loaded_get_message, 84, 3) /* What to log: the active digest, or why the previous policy stays active. */
 ORBGATE_GET_STR(orbgate_loaded_get_warning, 84, 4) /* What to log as a warning, such as the changes for callers; empty if there is nothing. */
 ORBGATE_GET_INT(orbgate_loaded_get_status, 84, 5) /* The `OrbgateStatus` of a rejection; otherwise 0. */
 ORBGATE_NEXT_PART(orbgate_loaded_next_diagnostic, 84, 0x6, 1) /* The errors of a policy or a configuration that have a position. */
@@ -647,6 +649,7 @@ ORBGATE_GET_STR(orbgate_charge_get_mcp_id, 90, 5) /* If it isn't empty, the resp
 ORBGATE_GET_BOOL(orbgate_charge_get_mcp_legacy, 90, 6) /* Its protocol version is an older one. */
 ORBGATE_GET_STR(orbgate_charge_get_audit, 90, 7) /* With `with_audit`, the audit's line once the orbs are held, instead of the answer's. */
 ORBGATE_GET_STR(orbgate_charge_get_hold_id, 90, 8) /* The id of the hold in the ledger, for the service's own log. */
+ORBGATE_GET_BOOL(orbgate_charge_get_mcp_session, 90, 9) /* It is in a session. */
 
 #define ORBGATE_MESSAGE_HOLD_STEP 91u /* What a request that waits for its orbs must do next. */
 ORBGATE_GET_BOOL(orbgate_hold_step_get_may_run, 91, 1) /* The orbs are held: run the handler. */
@@ -722,31 +725,24 @@ static inline bool orbgate_answer_is_allow(const OrbgateMessage *answer)
     return orbgate_packed_is_allow(orbgate_answer_get_packed(answer)) && orbgate_answer_get_http_status(answer) == 0;
 }
 
-/*
- * Asks a gate: `orbgate_gate_call` with a question and its answer. That function documents which of `gate` and `engine` a question
- * needs.
- *
- * After any status but ORBGATE_STATUS_OK, the request of the step is over, and `answer` has no message.
- */
-ORBGATE_NODISCARD static inline OrbgateStatus orbgate_gate_send(const OrbgateGate *gate, const OrbgateEngine *engine, OrbgateStep *step,
-                                                                const OrbgateQuestion *question, OrbgateMessage *answer)
+/* Calls `orbgate_gate_ask`. After any status but ORBGATE_STATUS_OK, `answer` has no message: deny, and end a step that isn't 0. */
+ORBGATE_NODISCARD static inline OrbgateStatus orbgate_gate_send(uint64_t *gate, const OrbgateEngine *engine, uint64_t *step,
+                                                                OrbgateQuestion *question, OrbgateMessage *answer)
 {
-    static const char drop[] = {16, 0, 0, 0, 0, 0, 0, 0};
-    OrbgateStr bytes = {NULL, 0};
     OrbgateStatus status = ORBGATE_STATUS_INVALID_ARGUMENT;
-    if (question != NULL && question->number != 0 && answer != NULL) {
-        status = orbgate_gate_call(gate, engine, step, question->data, question->len, &bytes);
-    }
-    if (status == ORBGATE_STATUS_OK) {
-        if (orbgate_message_read(answer, bytes.data, bytes.len)) {
-            return status;
+    size_t len = 0;
+    if (question != NULL && question->number != 0 && answer != NULL
+        && (question->answer_room > 0 || !question->grows || orbgate_wire_grow(&question->answer, &question->answer_room, 0))) {
+        status = orbgate_gate_ask(gate, engine, step, question->data, question->len, question->answer, question->answer_room, &len);
+        if (status == ORBGATE_STATUS_TOO_SMALL && question->grows && orbgate_wire_grow(&question->answer, &question->answer_room, len)) {
+            status = orbgate_gate_ask(gate, engine, step, NULL, 0, question->answer, question->answer_room, &len);
         }
-        status = ORBGATE_STATUS_INVALID_ARGUMENT;
     }
-    if (answer != NULL) {
+    if (answer != NULL && (status != ORBGATE_STATUS_OK || !orbgate_message_read(answer, question->answer, len))) {
         memset(answer, 0, sizeof *answer);
+        status = status == ORBGATE_STATUS_OK ? ORBGATE_STATUS_INVALID_ARGUMENT : status;
     }
-    return orbgate_gate_call(NULL, NULL, step, drop, sizeof drop, &bytes) == ORBGATE_STATUS_PANIC ? ORBGATE_STATUS_PANIC : status;
+    return status;
 }
 
 #endif /* ORBGATE_GATE_H */

@@ -8,7 +8,7 @@ static OrbgateEngine *engine;
 
 static void keys_come_first(void)
 {
-    OrbgateGate *gate = new_gate(false);
+    uint64_t gate = new_gate(false);
     Host asking = host(gate, engine), calling = host(gate, NULL);
     const OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
     begin(&asking, "GET", ACCOUNT, bearer, 7);
@@ -56,14 +56,14 @@ static void keys_come_first(void)
     begin(&asking, "GET", ACCOUNT, bearer, 11);
     CHECK(sent(&asking) == ORBGATE_MESSAGE_WAIT);
     end(&calling);
-    orbgate_gate_free(gate);
+    orbgate_gate_end(&gate);
     end(&asking);
 }
 
-/* A request whose next question fails is over, and the step serves another one. */
+/* A request whose next question fails is over. One that wasn't sent, because it is wrong, leaves it to its host. */
 static void a_failure_ends_the_request(void)
 {
-    OrbgateGate *gate = new_gate(true), *warm = warm_gate(true);
+    uint64_t gate = new_gate(true), warm = warm_gate(true);
     Host asking = host(gate, engine);
     const OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
     for (int at = 0; at < 3; at++) {
@@ -77,17 +77,21 @@ static void a_failure_ends_the_request(void)
         } else if (at == 1) {
             asking.engine = NULL;
         }
-        CHECK(send(&asking) == ORBGATE_STATUS_INVALID_ARGUMENT && asking.answer.kind == 0);
+        const uint64_t step = asking.step;
+        CHECK(step != 0 && send(&asking) == ORBGATE_STATUS_INVALID_ARGUMENT && asking.answer.kind == 0);
+        CHECK(asking.step == (at == 0 ? step : 0));
+        orbgate_step_end(&asking.step);
         asking.engine = engine;
+        asking.step = step; /* which is over */
         orbgate_resume_begin(&asking.question);
-        CHECK(send(&asking) == ORBGATE_STATUS_INVALID_ARGUMENT);
+        CHECK(send(&asking) == ORBGATE_STATUS_INVALID_ARGUMENT && asking.step == 0);
         orbgate_checked_begin(&asking.question);
         orbgate_checked_set_is_right(&asking.question, true);
         CHECK(send(&asking) == ORBGATE_STATUS_INVALID_ARGUMENT && !orbgate_answer_is_allow(&asking.answer));
     }
     end(&asking);
-    orbgate_gate_free(gate);
-    orbgate_gate_free(warm);
+    orbgate_gate_end(&gate);
+    orbgate_gate_end(&warm);
 }
 
 int main(void)

@@ -21,29 +21,27 @@ static const char TOKENS[] = "orbgate_token: 1\n"
 
 /* One who asks a gate: what a thread needs for it. */
 typedef struct Host {
-    const OrbgateGate *gate;
+    uint64_t gate; /* A copy of the handle, which belongs to this thread. */
     const OrbgateEngine *engine;
-    OrbgateStep *step;
+    uint64_t step;
     OrbgateQuestion question;
     OrbgateMessage answer;
 } Host;
 
-static inline Host host(const OrbgateGate *gate, const OrbgateEngine *engine)
+static inline Host host(uint64_t gate, const OrbgateEngine *engine)
 {
-    Host host = {gate, engine, NULL, orbgate_question_init(), orbgate_message_init()};
-    CHECK_OK(orbgate_step_new(&host.step));
-    return host;
+    return (Host){gate, engine, 0, orbgate_question_init(), orbgate_message_init()};
 }
 
 static inline void end(Host *host)
 {
-    orbgate_step_free(host->step);
+    orbgate_step_end(&host->step);
     orbgate_question_free(&host->question);
 }
 
 static inline OrbgateStatus send(Host *host)
 {
-    return orbgate_gate_send(host->gate, host->engine, host->step, &host->question, &host->answer);
+    return orbgate_gate_send(&host->gate, host->engine, &host->step, &host->question, &host->answer);
 }
 
 /* Sends a question, and returns which answer it has. */
@@ -54,18 +52,16 @@ static inline uint32_t sent(Host *host)
 }
 
 /* The gate of a `Make`, which is ended. */
-static inline OrbgateGate *made(Host *host)
+static inline uint64_t made(Host *host)
 {
-    OrbgateGate *gate = NULL;
-    CHECK(sent(host) == ORBGATE_MESSAGE_DONE);
-    CHECK_OK(orbgate_step_gate(host->step, &gate));
+    CHECK(sent(host) == ORBGATE_MESSAGE_DONE && host->gate != 0);
     end(host);
-    return gate;
+    return host->gate;
 }
 
-static inline OrbgateGate *new_gate(bool signatures_outside)
+static inline uint64_t new_gate(bool signatures_outside)
 {
-    Host maker = host(NULL, NULL);
+    Host maker = host(0, NULL);
     orbgate_make_begin(&maker.question);
     orbgate_make_set_tokens(&maker.question, TOKENS, strlen(TOKENS));
     orbgate_make_set_signatures_outside(&maker.question, signatures_outside);
@@ -119,9 +115,9 @@ static inline int serve(Host *host, uint64_t now)
 }
 
 /* A gate with keys. */
-static inline OrbgateGate *warm_gate(bool signatures_outside)
+static inline uint64_t warm_gate(bool signatures_outside)
 {
-    OrbgateGate *gate = new_gate(signatures_outside);
+    const uint64_t gate = new_gate(signatures_outside);
     Host caller = host(gate, NULL);
     orbgate_warm_begin(&caller.question);
     CHECK(sent(&caller) == ORBGATE_MESSAGE_DONE && serve(&caller, 0) == 2);

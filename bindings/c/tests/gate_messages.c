@@ -90,13 +90,13 @@ static void a_room_is_never_left(void)
     CHECK(grown.number == 3 && grown.len == 8 + 8 + 3 + 8 + 8 + 16);
     for (size_t size = 0; size < grown.len + 8; size++) {
         char *room = (char *)malloc(size + (size == 0));
-        OrbgateQuestion question = orbgate_question_in(room, size);
+        OrbgateQuestion question = orbgate_question_in(room, size, NULL, 0);
         ask(&question);
         CHECK(size < grown.len ? question.number == 0 : is_written(&question, (const unsigned char *)grown.data, grown.len));
         orbgate_question_free(&question); /* which is the room's */
         free(room);
     }
-    OrbgateQuestion none = orbgate_question_in(NULL, 99);
+    OrbgateQuestion none = orbgate_question_in(NULL, 99, NULL, 99);
     ask(&none);
     CHECK(none.number == 0);
     orbgate_question_free(&grown);

@@ -1,5 +1,5 @@
 /*
- * Eight threads ask one gate, each with one step, and answer what it asks of them, while one replaces the policy, forgets keys and revokes
+ * Eight threads ask one gate and answer what it asks of them, while one replaces the policy, forgets keys and revokes
  * others. A request with a valid token is allowed, or refused because there are no keys; never anything else.
  *
  *   gate_threads [CHANGES]    1,000 unless said otherwise
@@ -10,7 +10,7 @@
 
 enum { THREADS = 8 };
 
-static OrbgateGate *gate;
+static uint64_t gate;
 static OrbgateHandle *handle;
 static int done;
 /* The clock that keys are fetched by. */
@@ -64,7 +64,7 @@ static void *ask_on(void *count)
     memcpy(text, bearer.data, bearer.len);
     bearer.data = text;
     size_t *passed = (size_t *)count;
-    Host asking = host(gate, NULL); /* one step for request after request */
+    Host asking = host(gate, NULL); /* one memory for request after request */
     while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
         __atomic_add_fetch(passed, (size_t)allowed(&asking, bearer), __ATOMIC_RELAXED);
     }
@@ -110,7 +110,7 @@ int main(int count, char **arguments)
     end(&changing);
     orbgate_handle_free(handle);
     orbgate_engine_free(engine);
-    orbgate_gate_free(gate);
+    orbgate_gate_end(&gate);
     printf("%zu requests were allowed\n", passed);
     return 0;
 }

@@ -8,7 +8,7 @@ rustup toolchain install nightly --profile minimal --component rust-src --no-sel
 RUSTFLAGS=-Zsanitizer=thread cargo +nightly build -Zbuild-std -p orbgate-capi --no-default-features --features gate --target $target --target-dir $home
 # With Rust's own runtime, which knows what both compilers call: that of an older gcc does not.
 runtime=$(rustc +nightly --print target-libdir --target $target)/librustc-nightly_rt.tsan.a
-for test in reload gate_threads; do
+for test in reload gate_threads gate_handles; do
     cc -std=c11 -g -O1 -fsanitize=thread -Ibindings/c/include -c bindings/c/tests/$test.c -o $home/$test.o
     cc -pie $home/$test.o $home/$target/debug/liborbgate.a -Wl,--whole-archive "$runtime" -Wl,--no-whole-archive,--export-dynamic \
         -lpthread -ldl -lm -lrt -lgcc_s -o $home/$test

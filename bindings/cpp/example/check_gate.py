@@ -267,6 +267,29 @@ if sys.argv[1] == "--service":
          [(200, "made " + "x" * 100_000 + " for me\n"), (200, "orders for me\n")]),
         ("a large head", [request("GET /orders", orders, *["X-Large: " + "x" * 7000] * 8), request("GET /orders", orders, *["X-Large: " + "x" * 7000] * 10)],
          [(200, "orders for me\n"), (400, "")]),
+        # What the server would decode, or answer before the gate.
+        ("escaped in a header", [request("GET /orders").replace(b"\r\n\r\n", b"\r\nAuthorization: Bearer%20" + orders.encode() + b"\r\n\r\n"),
+                                 request("GET /orders", orders.replace(".", "%2e")), request("GET /orders", orders, "X-Method%2dOverride: x"),
+                                 request("GET /orders", orders, "X-Method-Override:")],
+         [(401, ""), (401, ""), (200, "orders for me\n"), (400, "")]),
+        ("an empty token", [request("GET /orders", ""), request("GET /orders", orders, "Authorization:")], [(401, ""), (401, "")]),
+        ("a fragment", [request("GET /orders#1", orders)], [(400, "")]),
+        *[(f"Range: {value}", [request("GET /orders", bearer, f"Range: {value}") for bearer in (None, export, orders)], [(401, ""), (403, ""), allowed])
+          for value, allowed in [("bytes=x", (200, "orders for me\n")), ("bytes=0-5", (206, "orders")), ("bytes=99999999999999999999-", (200, "orders for me\n")),
+                                 ("bytes=" + "0-1," * 2000 + "0-1", (200, "orders for me\n")), ("bytes=5-2", (200, "orders for me\n"))]],
+        ("two ranges", [request("GET /orders", orders, "Range: bytes=x", "Range: bytes=0-5"), request("POST /orders", orders, "Range: bytes=x")],
+         [(200, "orders for me\n"), (200, "made  for me\n")]),
+        ("expected, and denied", [request("POST /orders", None, size, "Expect: 100-continue"), inner], [(401, ""), "closed"]),
+        ("expected without a body", [request("GET /orders", orders, "Expect: 100-continue"), request("GET /orders", None, "Expect: 100-Continue")],
+         [(200, "orders for me\n"), (401, "")]),
+        ("another expectation", [request("POST /orders", orders, "Content-Length: 2", "Expect: x", body="xy")], [(200, "made xy for me\n")]),
+        ("expected of HTTP/1.0", [request("POST /orders", orders, "Content-Length: 2", "Expect: 100-continue", body="xy").replace(b"1.1", b"1.0")],
+         [(200, "made xy for me\n")]),
+        ("a length of 65 bits", [request("POST /orders", orders, "Content-Length: 18446744073709551618", body="xy"), inner], [(400, page), "closed"]),
+        ("a length of 64 bits", [request("POST /orders", orders, "Content-Length: 9223372036854775808", body="xy"), inner], [(400, page), "closed"]),
+        ("a negative length", [request("POST /orders", orders, "Content-Length: -2", body="xy"), inner], [(400, page), "closed"]),
+        ("zeros before a length", [request("POST /orders", orders, "Content-Length: " + "0" * 30 + "2", body="xy"), request("GET /orders", orders)],
+         [(200, "made xy for me\n"), (200, "orders for me\n")]),
         ("upload", [request("POST /uploads", orders, "Content-Length: 2", body="xy"), request("GET /orders", orders)],
          [(200, "uploaded for me\n"), (200, "orders for me\n")]),
         ("half an upload", [request("POST /uploads", orders, "Content-Length: 9999", body="x" * 9000), inner],
@@ -287,6 +310,10 @@ if sys.argv[1] == "--service":
         for name, head in unclear_heads(request(method + " /orders", orders), len(inner)):
             body = chunked if b"chunked" in head.lower() else inner
             table += [(f"{method}, {name}", [head, body], [(400, ""), "closed"]), (f"{method}, {name}, at once", [head + body, b""], [(400, ""), "closed"])]
+    for line in (" GET /orders HTTP/1.1", "\tGET /orders HTTP/1.1", "GET  /orders HTTP/1.1", "GET /orders  HTTP/1.1", "GET\t/orders HTTP/1.1", "GET /orders\tHTTP/1.1",
+                 "GET /orders HTTP/1.1 ", "GET /orders x HTTP/1.1", "GET /orders", "GET  HTTP/1.1", "GET /orders HTTP/1.2", "GET /orders HTTP/2.0", "GET /orders http/1.1",
+                 "GE(T /orders HTTP/1.1", "GET /orders HTTP/1.1\r\n X: y"):
+        table.append((repr(line), [request("GET /orders", orders).replace(b"GET /orders HTTP/1.1", line.encode()), inner], [(400, ""), "closed"]))
     # Chunks that a proxy might read in another way, with a request after them.
     for name, body in [
         ("a prefix", b"0x2\r\nxy\r\n0\r\n\r\n"), ("a sign", b"+2\r\nxy\r\n0\r\n\r\n"), ("a minus", b"-2\r\nxy\r\n0\r\n\r\n"),
@@ -299,6 +326,14 @@ if sys.argv[1] == "--service":
     for name, requests, expected in table:
         actual = brief(exchange(protected, *requests))
         assert actual == expected, f"{name}: {actual}, and not {expected}"
+    # A client that holds its body back is asked for it once, and only when a handler of an allowed request wants it.
+    with socket.create_connection(protected, timeout=60) as connection:
+        connection.sendall(request("POST /orders", orders, "Content-Length: 2", "Expect: x, 100-Continue"))
+        stream = connection.makefile("rb")
+        assert [stream.readline(), stream.readline()] == [b"HTTP/1.1 100 Continue\r\n", b"\r\n"]
+        connection.sendall(b"xy" + request("GET /orders", None, "Connection: close"))
+        rest = stream.read()
+        assert rest.startswith(b"HTTP/1.1 200 OK") and b"made xy for me" in rest and b"HTTP/1.1 401" in rest and b"100" not in rest.split(b"\r\n\r\n")[0], rest
     headers = exchange(protected, request("GET /throws", orders))[0][1]
     assert "secret" not in str(headers), headers
     assert exchange(protected, request("GET /files/a.txt", files))[0][1]["caller"] == "me"

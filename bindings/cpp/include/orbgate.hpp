@@ -44,6 +44,8 @@ enum class Status : std::int32_t {
     not_found = ORBGATE_STATUS_NOT_FOUND,
     panic = ORBGATE_STATUS_PANIC,
     invalid_configuration = ORBGATE_STATUS_INVALID_CONFIGURATION,
+    too_small = ORBGATE_STATUS_TOO_SMALL,
+    full = ORBGATE_STATUS_FULL,
 };
 
 // Why a request was allowed or denied: see OrbgateReason.

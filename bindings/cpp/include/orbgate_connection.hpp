@@ -1,5 +1,6 @@
-// A connection of a cpp-httplib server that passes on only messages of one length. The server itself skips header lines that it
-// can't read, so that a proxy in front of it might find a length where it finds none, and a body becomes the next request.
+// A connection of a cpp-httplib server. It reads each head itself, so that a proxy in front of the server finds the same requests, and
+// the gate decides with the values that were received: the server skips header lines that it can't read, decodes `%20` in values, and
+// answers `Range` and `Expect` before any decision.
 #ifndef ORBGATE_CONNECTION_HPP
 #define ORBGATE_CONNECTION_HPP
 
@@ -15,6 +16,8 @@
 #include <ctime>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace orbgate::detail {
 
@@ -89,6 +92,101 @@ inline bool is_text(std::string_view line) noexcept
     });
 }
 
+// Without spaces and tabs at its ends.
+inline std::string_view trimmed(std::string_view text) noexcept
+{
+    const std::size_t first = std::min(text.find_first_not_of(" \t"), text.size());
+    return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
+}
+
+// Whether a list in a header has this option, in any case.
+inline bool lists(std::string_view values, std::string_view option) noexcept
+{
+    for (std::size_t at = 0; at <= values.size();) {
+        const std::size_t comma = std::min(values.find(',', at), values.size());
+        if (is_name(trimmed(values.substr(at, comma - at)), option)) {
+            return true;
+        }
+        at = comma + 1;
+    }
+    return false;
+}
+
+// The request line and the header lines as received, values without spaces and tabs at their ends.
+struct Head {
+    std::string method, target, version;
+    std::vector<std::pair<std::string, std::string>> fields;
+
+    // False if this isn't `METHOD TARGET HTTP/1.1` with exactly these spaces (RFC 9112 §3).
+    bool take_request_line(std::string_view line)
+    {
+        const std::size_t first = line.find(' '), last = line.rfind(' ');
+        if (first == last) {
+            return false;
+        }
+        method = line.substr(0, first);
+        target = line.substr(first + 1, last - first - 1);
+        version = line.substr(last + 1);
+        const bool is_one_word = !target.empty() && target.find_first_of(" \t") == std::string::npos;
+        return is_token(method) && is_one_word && (version == "HTTP/1.1" || version == "HTTP/1.0");
+    }
+
+    // False if a proxy might read this line in another way.
+    bool take_field(std::string_view line)
+    {
+        const std::size_t colon = line.find(':');
+        if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) {
+            return false;
+        }
+        fields.emplace_back(line.substr(0, colon), trimmed(line.substr(colon + 1)));
+        const auto &[name, value] = fields.back();
+        const bool is_framing = is_name(name, "transfer-encoding") || is_name(name, "content-length");
+        return !is_framing || (!value.empty() && value.find('%') == std::string::npos);
+    }
+
+    // Whether a line with this name has this option.
+    [[nodiscard]] bool has(std::string_view name, std::string_view option) const noexcept
+    {
+        return std::any_of(fields.begin(), fields.end(),
+                           [&](const auto &field) { return is_name(field.first, name) && lists(field.second, option); });
+    }
+
+    // What the server reads instead: all that it needs before it takes the rest from `fill`.
+    [[nodiscard]] std::string shown() const
+    {
+        std::string connection;
+        if (has("connection", "close")) {
+            connection = "Connection: close\r\n";
+        } else if (has("connection", "keep-alive")) {
+            connection = "Connection: Keep-Alive\r\n"; // for HTTP/1.0
+        }
+        return method + " " + target + " " + version + "\r\n" + connection + "\r\n";
+    }
+
+    // Puts what was received into the server's request. `Expect` is answered by the connection.
+    void fill(httplib::Request &request) const
+    {
+        request.target = target;
+        request.headers.erase("Connection");
+        const std::string *range = nullptr;
+        std::size_t ranges = 0;
+        for (const auto &[name, value] : fields) {
+            if (!is_name(name, "expect")) {
+                request.headers.emplace(name, value);
+            }
+            if (is_name(name, "range")) {
+                range = &value;
+                ranges++;
+            }
+        }
+        // A server may ignore any range (RFC 9110 §14.2).
+        const bool is_read = ranges == 1 && method == "GET" && range->size() <= 256;
+        if (!is_read || !httplib::detail::parse_range_header(*range, request.ranges)) {
+            request.ranges.clear();
+        }
+    }
+};
+
 // The socket of a connection, or TLS over it. `Socket` reads and writes bytes.
 template <typename Socket>
 class Connection final : public httplib::Stream {
@@ -98,33 +196,47 @@ public:
     // Waits for the next request, and reads its head.
     bool next(std::time_t seconds)
     {
-        bytes_.erase(0, at_);
-        at_ = 0;
-        chunked_ = false;
-        if (is_broken_ || (bytes_.empty() && (!socket_.is_readable(seconds) || !fill()))) {
+        drop_read();
+        if (is_broken_ || (bytes_.empty() && (!socket_.is_readable(seconds) || !receive()))) {
             return false;
         }
-        if (!read_head()) {
-            // Not even a request line: the server answers with a 400.
-            bytes_ = "\r\n";
-            is_broken_ = true;
-        }
+        head_ = Head();
+        chunks_ = Chunks();
+        is_broken_ = !read_head();
+        // Not even a request line: the server answers with a 400.
+        shown_ = is_broken_ ? "\r\n" : head_.shown();
+        shown_at_ = 0;
+        chunked_ = std::any_of(head_.fields.begin(), head_.fields.end(),
+                               [](const auto &field) { return is_name(field.first, "transfer-encoding"); });
+        awaits_continue_ = head_.version == "HTTP/1.1" && head_.has("expect", "100-continue");
         return true;
     }
 
+    // The head of the request that the server reads now.
+    [[nodiscard]] const Head &head() const noexcept { return head_; }
     // Whether the bytes that follow might not be a request.
     [[nodiscard]] bool is_broken() const noexcept { return is_broken_; }
 
-    bool is_readable() const override { return at_ < bytes_.size() || socket_.is_readable(0); }
+    bool is_readable() const override { return shown_at_ < shown_.size() || at_ < bytes_.size() || socket_.is_readable(0); }
     bool is_writable() const override { return socket_.is_writable(write_seconds_); }
     ssize_t read(char *to, std::size_t size) override
     {
-        if (at_ == bytes_.size() && (is_broken_ || !fill())) {
-            return is_broken_ ? -1 : 0;
+        if (shown_at_ < shown_.size()) {
+            const std::size_t count = shown_.copy(to, size, shown_at_);
+            shown_at_ += count;
+            return static_cast<ssize_t>(count);
         }
-        const std::size_t end = at_ < head_ ? head_ : bytes_.size();
-        const std::size_t count = std::min(size, end - at_);
-        for (std::size_t at = at_; chunked_ && at_ >= head_ && at < at_ + count; ++at) {
+        if (is_broken_) {
+            return -1;
+        }
+        if (at_ == bytes_.size()) {
+            drop_read();
+            if (!asks_for_body() || !receive()) {
+                return 0;
+            }
+        }
+        const std::size_t count = std::min(size, bytes_.size() - at_);
+        for (std::size_t at = at_; chunked_ && at < at_ + count; ++at) {
             if (!chunks_.take(bytes_[at])) {
                 is_broken_ = true;
                 return -1;
@@ -143,64 +255,51 @@ private:
     // Proxies and servers take 8 to 64 KiB.
     static constexpr std::size_t max_head = 65'536;
 
-    bool fill()
+    void drop_read()
     {
-        if (at_ >= head_) {
-            bytes_.erase(0, at_);
-            at_ = head_ = 0;
-        }
+        bytes_.erase(0, at_);
+        at_ = 0;
+    }
+
+    bool receive()
+    {
         char more[4096];
         const ssize_t count = socket_.read(more, sizeof more);
         bytes_.append(more, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
         return count > 0;
     }
 
-    // False if a proxy might read these lines in another way. An end of the connection is left to the server.
-    bool read_head()
+    // Once something reads a body that its client holds back, the gate has decided. False if the client is gone.
+    bool asks_for_body()
     {
-        std::size_t line = 0;
-        chunks_ = Chunks();
-        for (;;) {
-            head_ = bytes_.size();
-            const std::size_t end = bytes_.find('\n', line);
-            if (end == std::string::npos) {
-                if (bytes_.size() > max_head) {
-                    return false;
-                }
-                if (!fill()) {
-                    head_ = bytes_.size();
-                    return true;
-                }
-                continue;
-            }
-            head_ = end + 1;
-            if (end == line || bytes_[end - 1] != '\r') {
-                return false;
-            }
-            const std::string_view text = std::string_view(bytes_).substr(line, end - 1 - line);
-            if (text.empty()) {
-                return true;
-            }
-            if (!is_text(text) || head_ > max_head || (line > 0 && !is_field(text))) {
-                return false;
-            }
-            line = head_;
-        }
+        static constexpr std::string_view line = "HTTP/1.1 100 Continue\r\n\r\n";
+        return !std::exchange(awaits_continue_, false) || socket_.write(line.data(), line.size()) == static_cast<ssize_t>(line.size());
     }
 
-    bool is_field(std::string_view line)
+    // Takes the head from the bytes. False if it isn't whole, or if a proxy might read it in another way.
+    bool read_head()
     {
-        const std::size_t colon = line.find(':');
-        const std::string_view name = line.substr(0, colon);
-        if (colon == std::string_view::npos || !is_token(name)) {
-            return false;
+        for (bool is_first = true;; is_first = false) {
+            std::size_t end = bytes_.find('\n', at_);
+            while (end == std::string::npos) {
+                const std::size_t known = bytes_.size();
+                if (known > max_head || !receive()) {
+                    return false;
+                }
+                end = bytes_.find('\n', known);
+            }
+            if (end == at_ || end >= max_head || bytes_[end - 1] != '\r') {
+                return false;
+            }
+            const std::string_view line = std::string_view(bytes_).substr(at_, end - 1 - at_);
+            at_ = end + 1;
+            if (line.empty()) {
+                return !is_first;
+            }
+            if (!is_text(line) || !(is_first ? head_.take_request_line(line) : head_.take_field(line))) {
+                return false;
+            }
         }
-        const bool is_coding = is_name(name, "transfer-encoding");
-        chunked_ = chunked_ || is_coding;
-        // The server skips an empty value, and decodes `%63hunked`.
-        const std::string_view value = line.substr(colon + 1);
-        const bool is_read = value.find('%') == std::string_view::npos && value.find_first_not_of(" \t") != std::string_view::npos;
-        return is_read || !(is_coding || is_name(name, "content-length"));
     }
 
     template <typename Name>
@@ -219,10 +318,11 @@ private:
 
     Socket &socket_;
     std::time_t write_seconds_;
-    std::string bytes_;
-    std::size_t at_ = 0, head_ = 0;
-    bool chunked_ = false, is_broken_ = false;
+    std::string bytes_, shown_; // received, and for the server in place of the head
+    std::size_t at_ = 0, shown_at_ = 0;
+    Head head_;
     Chunks chunks_;
+    bool chunked_ = false, awaits_continue_ = false, is_broken_ = false;
 };
 
 // Whether a socket can be read or written within this time.

@@ -6,7 +6,6 @@
 #define ORBGATE_GATE_HPP
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <fstream>
@@ -94,32 +93,31 @@ std::vector<Diagnostic> diagnostics(const OrbgateMessage *answer, Next next)
     return diagnostics;
 }
 
-// A step, with memory for its question and its answer: what a request needs, one request after another.
+// One request, or one other question, to a gate: its step, which ends with it, and memory for its questions and answers.
 struct Exchange {
-    Exchange() noexcept
-    {
-        if (orbgate_step_new(&step) != ORBGATE_STATUS_OK) {
-            step = nullptr; // every question fails
-        }
-    }
+    explicit Exchange(std::uint64_t of = 0) noexcept : gate(of) {}
     Exchange(const Exchange &) = delete;
     Exchange &operator=(const Exchange &) = delete;
     ~Exchange()
     {
-        orbgate_step_free(step);
+        orbgate_step_end(&step);
         orbgate_question_free(&question);
     }
 
     // Sends the question.
-    OrbgateStatus send(const OrbgateGate *gate, const OrbgateEngine *engine) noexcept
+    OrbgateStatus send(const OrbgateEngine *engine = nullptr) noexcept
     {
-        return orbgate_gate_send(gate, engine, step, &question, &answer);
+        const OrbgateStatus status = orbgate_gate_send(&gate, engine, &step, &question, &answer);
+        if (status != ORBGATE_STATUS_OK) {
+            orbgate_step_end(&step);
+        }
+        return status;
     }
 
     // Sends a question that is answered by `Done` or `Failed`.
-    std::optional<Error> fails(const OrbgateGate *gate, const OrbgateEngine *engine)
+    std::optional<Error> fails(const OrbgateEngine *engine = nullptr)
     {
-        const OrbgateStatus status = send(gate, engine);
+        const OrbgateStatus status = send(engine);
         return status == ORBGATE_STATUS_OK && answer.kind == ORBGATE_MESSAGE_DONE ? std::nullopt : std::optional(error(status));
     }
 
@@ -134,68 +132,10 @@ struct Exchange {
         return error;
     }
 
-    OrbgateStep *step = nullptr;
+    std::uint64_t gate, step = 0; // handles
     OrbgateQuestion question = orbgate_question_init();
     OrbgateMessage answer = orbgate_message_init(), token = orbgate_message_init();
-    bool waits = false; // its request has no answer yet
-    std::unique_ptr<Exchange> next;
 };
-
-// Exchanges that serve no request: as many as there were requests at the same time.
-class IdleExchanges {
-public:
-    IdleExchanges() = default;
-    IdleExchanges(const IdleExchanges &) = delete;
-    IdleExchanges &operator=(const IdleExchanges &) = delete;
-    ~IdleExchanges()
-    {
-        while (first_) {
-            first_ = std::move(first_->next);
-        }
-    }
-
-    std::unique_ptr<Exchange> take()
-    {
-        {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            if (first_) {
-                auto taken = std::move(first_);
-                first_ = std::move(taken->next);
-                return taken;
-            }
-        }
-        return std::make_unique<Exchange>();
-    }
-
-    void put(std::unique_ptr<Exchange> exchange) noexcept
-    {
-        // A request of an unusual size.
-        if (exchange->question.room > 65'536) {
-            orbgate_question_free(&exchange->question);
-        }
-        const std::lock_guard<std::mutex> lock(mutex_);
-        exchange->next = std::move(first_);
-        first_ = std::move(exchange);
-    }
-
-private:
-    std::mutex mutex_;
-    std::unique_ptr<Exchange> first_;
-};
-
-// Ends the lease of an exchange. One whose request was given up is freed, and so is its place in the queue.
-struct EndLease {
-    void operator()(Exchange *exchange) const noexcept
-    {
-        std::unique_ptr<Exchange> owner(exchange);
-        if (!owner->waits) {
-            idle->put(std::move(owner));
-        }
-    }
-
-    std::shared_ptr<IdleExchanges> idle;
-};
-using Lease = std::unique_ptr<Exchange, EndLease>;
 
 inline std::uint64_t count(std::chrono::milliseconds time) noexcept { return static_cast<std::uint64_t>(time.count()); }
 inline std::chrono::milliseconds milliseconds(std::uint64_t count) noexcept
@@ -221,7 +161,7 @@ public:
         detail::Exchange exchange;
         orbgate_sources_begin(&exchange.question);
         orbgate_sources_set_tokens(&exchange.question, yaml.data(), yaml.size());
-        const OrbgateStatus status = exchange.send(nullptr, nullptr);
+        const OrbgateStatus status = exchange.send();
         if (status != ORBGATE_STATUS_OK || exchange.answer.kind != ORBGATE_MESSAGE_SECRET_SOURCES) {
             return exchange.error(status);
         }
@@ -371,7 +311,7 @@ public:
 
 private:
     friend class Gate;
-    Answer(detail::Lease exchange, Engine engine) noexcept : exchange_(std::move(exchange)), engine_(std::move(engine))
+    Answer(std::unique_ptr<detail::Exchange> exchange, Engine engine) noexcept : exchange_(std::move(exchange)), engine_(std::move(engine))
     {
         orbgate_answer_get_token(message(), &exchange_->token);
         const OrbgateStatus status = orbgate_engine_unpack(engine_.raw(), orbgate_answer_get_packed(message()), &decision_.raw_);
@@ -383,7 +323,7 @@ private:
         return exchange_ && exchange_->token.kind != 0 ? &exchange_->token : nullptr;
     }
 
-    detail::Lease exchange_;
+    std::unique_ptr<detail::Exchange> exchange_;
     Decision decision_;
     Engine engine_;
 };
@@ -409,14 +349,14 @@ struct RouteDifferences {
 
 namespace detail {
 
-inline Result<RouteDifferences> check_routes(const OrbgateGate *gate, const Engine &engine, const std::vector<ServiceRoute> &routes)
+inline Result<RouteDifferences> check_routes(std::uint64_t gate, const Engine &engine, const std::vector<ServiceRoute> &routes)
 {
-    Exchange exchange;
+    Exchange exchange(gate);
     orbgate_check_routes_begin(&exchange.question);
     for (const auto &[method, path_template] : routes) {
         orbgate_check_routes_add_route(&exchange.question, method.data(), method.size(), path_template.data(), path_template.size());
     }
-    const OrbgateStatus status = exchange.send(gate, engine.raw());
+    const OrbgateStatus status = exchange.send(engine.raw());
     if (status != ORBGATE_STATUS_OK || exchange.answer.kind != ORBGATE_MESSAGE_ROUTE_DIFFERENCES) {
         return exchange.error(status);
     }
@@ -439,7 +379,7 @@ inline Result<RouteDifferences> check_routes(const OrbgateGate *gate, const Engi
 // Compares the routes of a service with those of a policy: call it at startup and in tests.
 inline Result<RouteDifferences> check_routes(const Engine &engine, const std::vector<ServiceRoute> &routes)
 {
-    return detail::check_routes(nullptr, engine, routes);
+    return detail::check_routes(0, engine, routes);
 }
 
 // Options of a gate. Those that are 0 or empty have their defaults.
@@ -542,7 +482,8 @@ struct WatchOptions {
 // A file that is followed until this is destroyed.
 class [[nodiscard]] Watch {
 public:
-    // Reads the file now, for an operator who has changed it. A version with a seal is activated at once, and others after at most a second.
+    // Reads the file now, for an operator who has changed it. A version with a valid seal is activated at once, and others at most a second
+    // after their bytes were first read, however often this is called.
     void read_now() const
     {
         const std::lock_guard<std::mutex> lock(state_->mutex);
@@ -581,19 +522,16 @@ public:
     // It reads the secrets of issuers of opaque tokens from their files or environment variables.
     static Result<Gate> make(const Verifier &verifier, Fetcher fetcher, const GateOptions &options = {})
     {
+        auto state = std::make_shared<State>(std::move(fetcher));
         detail::Exchange exchange;
         orbgate_make_begin(&exchange.question);
         orbgate_make_set_tokens(&exchange.question, verifier.yaml().data(), verifier.yaml().size());
         set(&exchange.question, options);
-        if (auto error = exchange.fails(nullptr, nullptr)) {
+        auto error = exchange.fails();
+        state->gate = exchange.gate;
+        if (error) {
             return std::move(*error);
         }
-        OrbgateGate *gate = nullptr;
-        const OrbgateStatus status = orbgate_step_gate(exchange.step, &gate);
-        if (status != ORBGATE_STATUS_OK) {
-            return Error(status);
-        }
-        auto state = std::make_shared<State>(gate, std::move(fetcher));
         state->refuses_wider = options.refuse_wider;
         state->debug = options.debug;
         state->log = options.log;
@@ -609,12 +547,12 @@ public:
     // rejects it, the active policy stays. The secrets for opaque tokens are read again; if one can't be read, they and the policy stay.
     Reloaded reload(const Handle &policy, const std::filesystem::path &file) const
     {
-        detail::Exchange exchange;
+        detail::Exchange exchange(raw());
         return look(exchange, policy, file, {}, true);
     }
 
-    // Follows a file until the result is destroyed: a thread reads it at an interval, and activates each version that is valid and was read
-    // twice without a change. Anything else is reported once, and changes nothing. The first version is the one after the active policy.
+    // Follows a file until the result is destroyed: a thread reads it at an interval, and activates each valid version an interval after its
+    // bytes were first read, if they haven't changed, or at once if it has a valid seal. Anything else is reported once, and changes nothing. The first version is the one after the active policy.
     Watch watch(const Handle &policy, std::filesystem::path file, WatchOptions options = {}) const;
 
     // Answers a request with this engine. A moved-from gate or engine denies.
@@ -633,10 +571,10 @@ public:
     void warm() const
     {
         if (state_) {
-            const detail::Lease exchange = state_->lease();
-            orbgate_warm_begin(&exchange->question);
-            orbgate_warm_set_monotonic_ms(&exchange->question, monotonic_ms());
-            if (exchange->send(raw(), nullptr) == ORBGATE_STATUS_OK) {
+            detail::Exchange exchange(raw());
+            orbgate_warm_begin(&exchange.question);
+            orbgate_warm_set_monotonic_ms(&exchange.question, monotonic_ms());
+            if (exchange.send() == ORBGATE_STATUS_OK) {
                 state_->start_calls();
             }
         }
@@ -646,42 +584,41 @@ public:
     // issuer.
     bool revoke(Text issuer, Text kid) const noexcept
     {
-        detail::Exchange exchange;
+        detail::Exchange exchange(raw());
         orbgate_revoke_begin(&exchange.question);
         orbgate_revoke_set_issuer(&exchange.question, issuer.data(), issuer.size());
         orbgate_revoke_set_kid(&exchange.question, kid.data(), kid.size());
-        return exchange.send(raw(), nullptr) == ORBGATE_STATUS_OK;
+        return exchange.send() == ORBGATE_STATUS_OK;
     }
 
     // Discards an issuer's keys, for example after the issuer has withdrawn one. False for an
     // unknown issuer.
     bool forget(Text issuer) const noexcept
     {
-        detail::Exchange exchange;
+        detail::Exchange exchange(raw());
         orbgate_forget_begin(&exchange.question);
         orbgate_forget_set_issuer(&exchange.question, issuer.data(), issuer.size());
-        return exchange.send(raw(), nullptr) == ORBGATE_STATUS_OK;
+        return exchange.send() == ORBGATE_STATUS_OK;
     }
 
     // Reads the secrets for opaque tokens again, from their files or environment variables: call it when one has changed.
     // If one can't be read, it returns the error, and all of them stay as they are.
     [[nodiscard]] std::optional<Error> read_secrets() const
     {
-        detail::Exchange exchange;
+        detail::Exchange exchange(raw());
         orbgate_read_secrets_begin(&exchange.question);
-        return exchange.fails(raw(), nullptr);
+        return exchange.fails();
     }
 
     // An error if a path matches both a public route of the options and a route of this engine's policy. Call it at
-    // startup, and before you replace the engine. The log says once if routes consume orbs, because no gate in C++ charges them.
+    // startup, and before you replace the engine. The log states how many routes consume orbs, because no gate in C++ charges them.
     [[nodiscard]] std::optional<Error> check(const Engine &engine) const
     {
-        detail::Exchange exchange;
+        detail::Exchange exchange(raw());
         orbgate_check_engine_begin(&exchange.question);
-        auto error = exchange.fails(raw(), engine.raw());
-        const std::string_view notices = error ? std::string_view() : detail::view(orbgate_done_get_notices(&exchange.answer));
-        if (!notices.empty() && !state_->said_uncharged.exchange(true)) {
-            state_->notice(LogLevel::warning, notices);
+        auto error = exchange.fails(engine.raw());
+        if (!error) {
+            state_->states(exchange.answer);
         }
         return error;
     }
@@ -689,28 +626,29 @@ public:
     // `orbgate::check_routes`, including the public routes.
     [[nodiscard]] Result<RouteDifferences> check_routes(const Engine &engine, const std::vector<ServiceRoute> &routes) const
     {
-        return raw() == nullptr ? Error(Status::invalid_argument, "there is no gate") : detail::check_routes(raw(), engine, routes);
+        return raw() == 0 ? Error(Status::invalid_argument, "there is no gate") : detail::check_routes(raw(), engine, routes);
     }
 
     // The status of each issuer's keys, in the order of the configuration, for health checks.
     [[nodiscard]] std::vector<IssuerStatus> status() const
     {
-        detail::Exchange exchange;
+        detail::Exchange exchange(raw());
         orbgate_status_begin(&exchange.question);
         std::vector<IssuerStatus> issuers;
         OrbgateMessage one = orbgate_message_init();
-        const bool is_known = exchange.send(raw(), nullptr) == ORBGATE_STATUS_OK;
+        const bool is_known = exchange.send() == ORBGATE_STATUS_OK;
         while (is_known && orbgate_key_status_next_issuer(&exchange.answer, &one)) {
             issuers.push_back(IssuerStatus::of(one));
         }
         return issuers;
     }
 
-    [[nodiscard]] const OrbgateGate *raw() const noexcept { return state_ ? state_->gate.get() : nullptr; }
+    // The handle of the C interface; 0 without a gate.
+    [[nodiscard]] std::uint64_t raw() const noexcept { return state_ ? state_->gate : 0; }
 
 private:
     struct State {
-        State(OrbgateGate *made, Fetcher with) : gate(made), fetcher(std::move(with)) {}
+        explicit State(Fetcher with) : fetcher(std::move(with)) {}
         State(const State &) = delete;
         State &operator=(const State &) = delete;
         // Waits for the running calls.
@@ -721,36 +659,54 @@ private:
                 ended.wait(lock, [this] { return threads.empty(); });
             }
             join_ended();
+            orbgate_gate_end(&gate);
         }
-
-        // What a request needs, until its end.
-        detail::Lease lease() { return {idle->take().release(), detail::EndLease{idle}}; }
 
         void start_calls()
         {
             join_ended();
-            while (detail::Lease call = next_call()) {
+            while (auto call = next_call()) {
                 const std::lock_guard<std::mutex> lock(mutex);
                 threads.emplace_back([this, call = std::move(call)]() mutable { run(std::move(call)); });
             }
         }
 
         // An exchange that was answered by a call; null if there is nothing to call.
-        detail::Lease next_call()
+        std::unique_ptr<detail::Exchange> next_call()
         {
-            detail::Lease exchange = lease();
+            auto exchange = std::make_unique<detail::Exchange>(gate);
             orbgate_next_call_begin(&exchange->question);
             orbgate_next_call_set_monotonic_ms(&exchange->question, monotonic_ms());
-            const bool is_call = exchange->send(gate.get(), nullptr) == ORBGATE_STATUS_OK && exchange->answer.kind == ORBGATE_MESSAGE_CALL;
+            const bool is_call = exchange->send() == ORBGATE_STATUS_OK && exchange->answer.kind == ORBGATE_MESSAGE_CALL;
             if (!is_call && exchange->answer.kind == ORBGATE_MESSAGE_DONE) {
-                std::string_view levels = detail::view(orbgate_done_get_levels(&exchange->answer));
-                std::string_view notices = detail::view(orbgate_done_get_notices(&exchange->answer));
-                while (!notices.empty()) {
-                    const std::string_view level = first_line(levels);
-                    notice(level == "info" ? LogLevel::info : level == "warning" ? LogLevel::warning : LogLevel::error, first_line(notices));
-                }
+                tell(exchange->answer);
             }
-            return is_call ? std::move(exchange) : detail::Lease();
+            return is_call ? std::move(exchange) : nullptr;
+        }
+
+        // Logs what the library says.
+        void tell(const OrbgateMessage &done)
+        {
+            std::string_view levels = detail::view(orbgate_done_get_levels(&done));
+            std::string_view notices = detail::view(orbgate_done_get_notices(&done));
+            while (!notices.empty()) {
+                const std::string_view level = first_line(levels);
+                notice(level == "info" ? LogLevel::info : level == "warning" ? LogLevel::warning : LogLevel::error, first_line(notices));
+            }
+        }
+
+        // The same of how a gate charges, unless nothing has changed.
+        void states(const OrbgateMessage &done)
+        {
+            const std::string_view now = detail::view(orbgate_done_get_notices(&done));
+            {
+                const std::lock_guard<std::mutex> lock(mutex);
+                if (charging == now) {
+                    return;
+                }
+                charging = now;
+            }
+            tell(done);
         }
 
         // Takes the first line off.
@@ -784,7 +740,7 @@ private:
         }
 
         // Completes an attempt, and then those that waited for their turn.
-        void run(detail::Lease next) noexcept
+        void run(std::unique_ptr<detail::Exchange> next) noexcept
         {
             while (next) {
                 complete(*next);
@@ -827,7 +783,7 @@ private:
                         });
                     }
                 }
-                if (exchange.send(gate.get(), nullptr) != ORBGATE_STATUS_OK) {
+                if (exchange.send() != ORBGATE_STATUS_OK) {
                     return; // the attempt ends by itself
                 }
             }
@@ -868,7 +824,7 @@ private:
             const auto is_over = [&] {
                 orbgate_is_over_begin(&exchange.question);
                 orbgate_is_over_set_monotonic_ms(&exchange.question, monotonic_ms());
-                return exchange.send(gate.get(), nullptr) != ORBGATE_STATUS_OK || orbgate_over_get_is_over(&exchange.answer);
+                return exchange.send() != ORBGATE_STATUS_OK || orbgate_over_get_is_over(&exchange.answer);
             };
             const std::uint64_t until_ms = orbgate_wait_get_until_ms(&exchange.answer);
             const std::chrono::steady_clock::time_point until{detail::milliseconds(until_ms)};
@@ -876,11 +832,10 @@ private:
             ended.wait_until(lock, until, is_over);
         }
 
-        std::unique_ptr<OrbgateGate, detail::Free<orbgate_gate_free>> gate;
-        std::shared_ptr<detail::IdleExchanges> idle = std::make_shared<detail::IdleExchanges>();
+        std::uint64_t gate = 0; // a handle
         Fetcher fetcher;
         bool refuses_wider = false;
-        std::atomic<bool> said_uncharged{false};
+        std::string charging;
         std::function<void(std::string_view)> debug;
         std::function<void(LogLevel, std::string_view)> log;
         std::mutex mutex;
@@ -910,7 +865,7 @@ private:
         orbgate_reload_set_interval_ms(to, detail::count(interval));
         orbgate_reload_set_is_told(to, is_told);
         orbgate_reload_set_monotonic_ms(to, monotonic_ms());
-        const OrbgateStatus status = exchange.send(raw(), active.raw());
+        const OrbgateStatus status = exchange.send(active.raw());
         const OrbgateMessage *const answer = &exchange.answer;
         if (status != ORBGATE_STATUS_OK || answer->kind != ORBGATE_MESSAGE_LOADED) {
             return {std::string(names::load_refused), exchange.error(status), "", ""};
@@ -922,8 +877,6 @@ private:
             const auto next = Engine::from_yaml(*text);
             if (!next || !policy.store(*next)) {
                 reloaded.error = next ? Error(Status::invalid_argument, "there is no handle") : next.error();
-            } else {
-                (void)check(*next); // It fits; the log may need a notice.
             }
         } else if (orbgate_loaded_get_status(answer) != 0) {
             reloaded.error = Error(static_cast<Status>(orbgate_loaded_get_status(answer)), std::string(detail::view(orbgate_loaded_get_reason(answer))));
@@ -1002,20 +955,21 @@ private:
             return {};
         }
         Engine engine = current();
-        detail::Lease exchange = state_->lease();
+        auto exchange = std::make_unique<detail::Exchange>(raw());
         const OrbgateMessage *const answer = &exchange->answer;
         set(&exchange->question, request);
         for (;;) {
-            const bool is_answered = exchange->send(raw(), engine.raw()) == ORBGATE_STATUS_OK;
-            exchange->waits = is_answered && answer->kind != ORBGATE_MESSAGE_ANSWER;
+            if (exchange->send(engine.raw()) != ORBGATE_STATUS_OK) {
+                return {};
+            }
             if (orbgate_answer_get_may_call(answer) || orbgate_wait_get_may_call(answer)) {
                 state_->start_calls();
             }
-            if (!is_answered || (exchange->waits && answer->kind != ORBGATE_MESSAGE_WAIT)) {
-                return {}; // also without cryptography, because no host of C++ checks signatures
-            }
-            if (!exchange->waits) {
+            if (answer->kind == ORBGATE_MESSAGE_ANSWER) {
                 return Answer(std::move(exchange), std::move(engine));
+            }
+            if (answer->kind != ORBGATE_MESSAGE_WAIT) {
+                return {}; // also without cryptography, because no host of C++ checks signatures
             }
             state_->wait(*exchange);
             engine = current();
@@ -1097,7 +1051,7 @@ inline Watch Gate::watch(const Handle &policy, std::filesystem::path file, Watch
     Watch::State *const state = watch.state_.get();
     options.interval = std::max(options.interval, std::chrono::milliseconds(1));
     state->thread = std::thread([state, gate = share(), policy = policy.share(), file = std::move(file), options = std::move(options)] {
-        detail::Exchange exchange;
+        detail::Exchange exchange(gate.raw());
         for (bool is_told = false;;) {
             auto pause = options.interval;
             detail::quietly([&] {

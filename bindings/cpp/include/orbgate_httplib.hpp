@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <cctype>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <stdexcept>
 
@@ -149,7 +151,11 @@ inline Body body_of(const httplib::Request &request)
     if (codings == 0 && (lengths == 0 || (lengths == 1 && length == "0"))) {
         return Body::none;
     }
-    const bool is_number = !length.empty() && length.find_first_not_of("0123456789") == std::string::npos;
+    // Proxies and servers count with 63 bits or more. `from_chars` alone would take a minus.
+    std::int64_t size = 0;
+    const char *const end = length.data() + length.size();
+    const auto [rest, error] = std::from_chars(length.data(), end, size);
+    const bool is_number = error == std::errc() && rest == end && length.front() != '-';
     // A proxy of HTTP/1.0 knows no coding (RFC 9112 §6.1).
     const bool is_clear = lengths + codings == 1 && (codings == 1 ? coding == "chunked" && request.version != "HTTP/1.0" : is_number);
     const bool is_read = has_content(request.method) && (request.method != "DELETE" || lengths == 1);
@@ -161,18 +167,7 @@ inline Body body_of(const httplib::Request &request)
 inline bool ends_connection(const httplib::Request &request)
 {
     const auto [first, end] = request.headers.equal_range("Connection");
-    for (auto header = first; header != end; ++header) {
-        std::string options = ",";
-        for (const char byte : header->second + ",") {
-            if (byte != ' ' && byte != '\t') {
-                options.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(byte))));
-            }
-        }
-        if (options.find(",close,") != std::string::npos) {
-            return true;
-        }
-    }
-    return false;
+    return std::any_of(first, end, [](const auto &header) { return lists(header.second, "close"); });
 }
 
 // Calls an observer of the service. No response depends on it: its first exception is reported.
@@ -501,7 +496,7 @@ private:
 #endif
         {
             detail::PlainSocket plain(socket);
-            is_served = serve(plain, nullptr);
+            is_served = serve(plain, [](Request &) {});
         }
 #ifdef _WIN32
         ::shutdown(socket, SD_BOTH);
@@ -513,10 +508,15 @@ private:
         return is_served;
     }
 
-    template <typename Socket>
-    bool serve(Socket &socket, const std::function<void(Request &)> &set_up)
+    template <typename Socket, typename F>
+    bool serve(Socket &socket, const F &note_tls)
     {
         detail::Connection<Socket> connection(socket, this->write_timeout_sec_);
+        // The server calls this once it has read what `Head` shows it, before it looks at `Expect`.
+        const std::function<void(Request &)> set_up = [&](Request &request) {
+            connection.head().fill(request);
+            note_tls(request);
+        };
         bool is_served = false, is_closed = false;
         for (std::size_t left = this->keep_alive_max_count_; left > 0 && !is_closed && this->svr_sock_ != INVALID_SOCKET; --left) {
             if (!connection.next(this->keep_alive_timeout_sec_)) {

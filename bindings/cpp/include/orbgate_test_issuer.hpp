@@ -104,7 +104,8 @@ public:
             return '"' + name + R"(": [{"claim": "token_kind", "equals": ")" + name + R"("}])";
         };
         return R"({"orbgate_token": 1, "issuers": [{"issuer": ")" + url_ + R"(", "audience": ")" + audience + R"(", "jwks_uri": ")" + url_ +
-               R"(/jwks", "algorithms": ["ES256"], "kind": {)" + kind("user") + ", " + kind("organisation") + "}}]}";
+               R"(/jwks", "algorithms": ["ES256"], "kind": {)" + kind("user") + ", " + kind("organisation") +
+               R"(}, "account": "subject"}]})";
     }
     // A verifier that trusts it.
     [[nodiscard]] Verifier verifier() const { return Verifier::from_yaml(tokens()).value(); }

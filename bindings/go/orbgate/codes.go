@@ -192,6 +192,10 @@ const (
 	StatusPanic Status = 5
 	// StatusInvalidConfiguration: the token configuration, or an option of a gate, has errors; the error lists each.
 	StatusInvalidConfiguration Status = 6
+	// StatusTooSmall: the answer needs more room; the step keeps it.
+	StatusTooSmall Status = 7
+	// StatusFull: too many steps are open, so none has begun; end those that no request needs.
+	StatusFull Status = 8
 	// end of statuses
 )
 

@@ -59,6 +59,7 @@ func (g *gateOf) Ask(of any, question steps.Question, step *steps.Step) error {
 	g.mutex.RLock()
 	defer g.mutex.RUnlock()
 	if g.closed {
+		g.library.drop(step)
 		return ErrClosed
 	}
 	if of == nil {
@@ -101,23 +102,6 @@ func failed(failed *steps.Failed) error {
 		err.Line, err.Column = err.Diagnostics[0].Line, err.Diagnostics[0].Column
 	}
 	return err
-}
-
-// Whether the next question about a step must come to the same part of the library. After a trap, a call's report must not be taken for
-// one of another attempt, which has the same number there.
-func isHeld(step *steps.Step) bool {
-	switch step.Number {
-	case steps.KindWait, steps.KindCheckSignature, steps.KindOver, steps.KindCall, steps.KindReadBody, steps.KindHoldStep, steps.KindLedgerCall, steps.KindLedgered, steps.KindResponded:
-		return true
-	case steps.KindLoaded:
-		return step.Loaded.PauseMS > 0
-	case steps.KindCharge:
-		return step.Keeps
-	case steps.KindAnswer:
-		charge, stated := chargeOf(uint32(step.Answer.Packed>>2&15), 0)
-		return step.Keeps && step.Answer.HTTPStatus == 0 && stated && charge.Consumes
-	}
-	return false
 }
 
 // A step can be freed also after its gate.

@@ -5,109 +5,76 @@ package orbgate
 /*
 #include <orbgate.h>
 
-#cgo noescape orbgate_gate_call
-#cgo nocallback orbgate_gate_call
+#cgo noescape orbgate_gate_ask
+#cgo nocallback orbgate_gate_ask
+#cgo noescape orbgate_step_end
+#cgo nocallback orbgate_step_end
 */
 import "C"
 
 import (
-	"runtime"
-	"sync"
+	"slices"
 	"unsafe"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
 )
 
-// A cgoGate is one of the C library's.
-type cgoGate struct{ pointer *C.OrbgateGate }
+// A cgoGate is the handle of one of the C library's.
+type cgoGate uint64
 
-// A cgoStep is a step of the C library, with room for a question. It serves one request after another, of any gate.
-type cgoStep struct {
-	pointer *C.OrbgateStep
-	room    []byte
-	answer  C.OrbgateStr
-}
+// A step has room for answers of this size, and keeps room for this much; few questions and answers are longer.
+const (
+	leastRoom = 2 << 10
+	mostRoom  = 64 << 10
+)
 
-// Steps of no request.
-var idleSteps sync.Pool
-
-// A step keeps room for this much; few questions are longer.
-const mostRoom = 64 << 10
-
-func takeStep() *cgoStep {
-	if step, is := idleSteps.Get().(*cgoStep); is {
-		return step
-	}
-	made := new(cgoStep)
-	if C.orbgate_step_new(&made.pointer) != C.ORBGATE_STATUS_OK {
-		return nil
-	}
-	runtime.AddCleanup(made, func(step *C.OrbgateStep) { C.orbgate_step_free(step) }, made.pointer)
-	return made
-}
-
-// Asks, and returns the answer, which is the step's until its next question.
-func (s *cgoStep) ask(g *C.OrbgateGate, e *engine, question steps.Question) ([]byte, Status) {
+// Asks, and reads the answer, which comes into the room of its question.
+func (g *cgoGate) ask(e *engine, question steps.Question, step *steps.Step) Status {
 	var pointer *C.OrbgateEngine
 	if e != nil {
 		pointer = e.pointer
 	}
-	s.room = question.Append(s.room[:0])
-	status := C.orbgate_gate_call(g, pointer, s.pointer, (*C.char)(unsafe.Pointer(unsafe.SliceData(s.room))), C.size_t(len(s.room)), &s.answer)
-	if cap(s.room) > mostRoom {
-		s.room = nil
+	var length C.size_t
+	room := question.Append(step.Room[:0])
+	size := len(room)
+	room = slices.Grow(room, max(0, leastRoom-size))
+	room = room[:cap(room)]
+	own, handle, data := (*C.uint64_t)(unsafe.Pointer(g)), handleOf(step), (*C.char)(unsafe.Pointer(unsafe.SliceData(room)))
+	status := C.orbgate_gate_ask(own, pointer, handle, data, C.size_t(size), data, C.size_t(len(room)), &length)
+	if status == C.ORBGATE_STATUS_TOO_SMALL {
+		room = make([]byte, int(length))
+		data = (*C.char)(unsafe.Pointer(unsafe.SliceData(room)))
+		status = C.orbgate_gate_ask(own, pointer, handle, nil, 0, data, length, &length)
+	}
+	if step.Room = room; len(room) > mostRoom {
+		step.Room = nil
 	}
 	if status != C.ORBGATE_STATUS_OK {
-		return nil, Status(status)
+		return Status(status)
 	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(s.answer.data)), int(s.answer.len)), statusOK
+	if !step.Read(room[:length]) {
+		C.orbgate_step_end(handle)
+		return StatusPanic
+	}
+	return statusOK
 }
 
+func handleOf(step *steps.Step) *C.uint64_t { return (*C.uint64_t)(unsafe.Pointer(&step.Handle)) }
+
 func openGate(make *steps.Make) (libraryGate, error) {
-	step := takeStep()
-	if step == nil {
-		return nil, StatusPanic
-	}
-	defer idleSteps.Put(step)
-	answer, status := step.ask(nil, nil, make)
-	read := new(steps.Step)
-	if status == statusOK && !read.Read(answer) {
-		status = StatusPanic
-	}
-	if err := replied(status, read); err != nil {
+	var made cgoGate
+	step := new(steps.Step)
+	if err := replied(made.ask(nil, make, step), step); err != nil {
 		return nil, err
 	}
-	var made *C.OrbgateGate
-	if status := C.orbgate_step_gate(step.pointer, &made); status != C.ORBGATE_STATUS_OK {
-		return nil, Status(status)
-	}
-	return cgoGate{made}, nil
+	return made, nil
 }
 
 func (g cgoGate) call(e *engine, question steps.Question, step *steps.Step) Status {
-	held, is := step.Held.(*cgoStep)
-	if step.Held = nil; !is {
-		if held = takeStep(); held == nil {
-			return StatusPanic
-		}
-	}
-	answer, status := held.ask(g.pointer, e, question)
-	if status == statusOK && !step.Read(answer) {
-		status = StatusPanic
-	}
-	if status == statusOK && isHeld(step) {
-		step.Held = held
-	} else {
-		idleSteps.Put(held)
-	}
-	return status
+	return g.ask(e, question, step)
 }
 
-func (g cgoGate) drop(step *steps.Step) {
-	if step.Held != nil {
-		cgoGate{}.call(nil, &steps.Drop{}, step) // the gate may be gone
-	}
-}
+func (g cgoGate) drop(step *steps.Step) { C.orbgate_step_end(handleOf(step)) }
 
 // The library reads them.
 func (g cgoGate) secrets() ([]steps.Secret, error) { return nil, nil }
@@ -118,4 +85,4 @@ func (g cgoGate) allowsBonusOrbs(body []byte) bool {
 	return status == statusOK && allows == 1
 }
 
-func (g cgoGate) free() { C.orbgate_gate_free(g.pointer) }
+func (g cgoGate) free() { C.orbgate_gate_end((*C.uint64_t)(unsafe.Pointer(&g))) }

@@ -14,23 +14,15 @@ import (
 type wasmGate struct {
 	mutex sync.Mutex
 	*instance
-	address uint32
+	handle uint64
 	// Where the secrets of its opaque issuers are.
 	sources []steps.SecretSource
 	// The policy that is compiled into the instance, and its engine there.
 	policy *pool
 	engine uint32
-	// The instance's steps of no request.
-	idle []*wasmStep
 	// Kept for another instance, should this one trap.
 	make   steps.Make
 	closed bool
-}
-
-// A step in an instance. If the instance is gone, so is the step.
-type wasmStep struct {
-	of      *instance
-	address uint32
 }
 
 func openGate(make *steps.Make) (libraryGate, error) {
@@ -55,52 +47,44 @@ func (g *wasmGate) open() error {
 		i.close()
 		return StatusPanic
 	}
-	sources, address, err := i.openGate(g.make)
+	sources, handle, err := i.openGate(g.make)
 	if err != nil {
 		i.close()
 		return err
 	}
-	g.instance, g.address, g.sources, g.policy, g.engine, g.idle = i, address, sources, nil, 0, nil
+	g.instance, g.handle, g.sources, g.policy, g.engine = i, handle, sources, nil, 0
 	return nil
 }
 
-func (i *instance) openGate(make steps.Make) ([]steps.SecretSource, uint32, error) {
-	step, err := i.newStep()
-	if err != nil {
+func (i *instance) openGate(make steps.Make) ([]steps.SecretSource, uint64, error) {
+	step, handle := new(steps.Step), uint64(0)
+	if err := replied(i.ask(&handle, 0, &steps.Sources{Tokens: make.Tokens}, step), step); err != nil {
 		return nil, 0, err
 	}
-	read := new(steps.Step)
-	if err := replied(i.ask(0, 0, step, &steps.Sources{Tokens: make.Tokens}, read), read); err != nil {
-		return nil, 0, err
-	}
-	sources := read.SecretSources.Sources
+	sources := step.SecretSources.Sources
+	var err error
 	if make.Secrets, err = readSecrets(sources); err != nil {
 		return nil, 0, err
 	}
-	if err := replied(i.ask(0, 0, step, &make, read), read); err != nil {
+	step = new(steps.Step)
+	if err := replied(i.ask(&handle, 0, &make, step), step); err != nil {
 		return nil, 0, err
 	}
-	if err := i.status("orbgate_step_gate", uint64(step.address), uint64(i.base)).err(); err != nil {
-		return nil, 0, err
-	}
-	address := binary.LittleEndian.Uint32(i.room)
-	if _, ok := i.call("orbgate_step_free", uint64(step.address)); !ok {
-		return nil, 0, StatusPanic
-	}
-	return sources, address, nil
+	return sources, handle, nil
 }
 
-func (i *instance) newStep() (*wasmStep, error) {
-	if err := i.status("orbgate_step_new", uint64(i.base)).err(); err != nil {
-		return nil, err
-	}
-	return &wasmStep{i, binary.LittleEndian.Uint32(i.room)}, nil
-}
+// The room begins with the handles of a gate and a step, and the length of an answer. Then comes a question, which is put elsewhere if it is
+// longer, and its answer to the same place.
+const (
+	gateAt     = 0
+	stepAt     = 8
+	lengthAt   = 16
+	questionAt = 24
+)
 
-// Asks with these addresses of a gate and of an engine, and reads the answer. The room begins with where the answer is; then comes the
-// question, which is put elsewhere if it is longer.
-func (i *instance) ask(gate, engine uint32, step *wasmStep, question steps.Question, read *steps.Step) Status {
-	const questionAt = 16
+// Asks with the handle of a gate, which a Make writes, and the address of an engine. The answer is copied into the step, because the room is
+// for the next call.
+func (i *instance) ask(gate *uint64, engine uint32, question steps.Question, step *steps.Step) Status {
 	at := uint64(i.base) + questionAt
 	// Without the capacity of its own, the room would reach to the end of the memory.
 	message := question.Append(i.room[questionAt:questionAt:len(i.room)])
@@ -113,20 +97,46 @@ func (i *instance) ask(gate, engine uint32, step *wasmStep, question steps.Quest
 		}
 		copy(i.memory[at:], message)
 	}
-	status := i.status("orbgate_gate_call", uint64(gate), uint64(engine), uint64(step.address), at, size, uint64(i.base))
-	if isLong {
+	binary.LittleEndian.PutUint64(i.room[gateAt:], *gate)
+	binary.LittleEndian.PutUint64(i.room[stepAt:], step.Handle)
+	answer, room := uint64(i.base)+questionAt, uint64(len(i.room)-questionAt)
+	status := i.asked(engine, at, size, answer, room)
+	if isLong && status != StatusPanic {
 		if _, ok := i.call("orbgate_wasm_free", at, size); !ok {
 			return StatusPanic
 		}
 	}
+	length := uint64(binary.LittleEndian.Uint32(i.room[lengthAt:]))
+	isLong = status == StatusTooSmall
+	if isLong {
+		var ok bool
+		if answer, ok = i.allocate(int(length)); !ok {
+			return StatusPanic
+		}
+		status = i.asked(engine, 0, 0, answer, length)
+	}
+	if step.Handle, step.Of = binary.LittleEndian.Uint64(i.room[stepAt:]), i; status == StatusPanic {
+		step.Handle = 0
+	}
 	if status != statusOK {
 		return status
 	}
-	data, length := binary.LittleEndian.Uint32(i.room), binary.LittleEndian.Uint32(i.room[4:])
-	if !read.Read(i.memory[data : data+length]) {
+	*gate = binary.LittleEndian.Uint64(i.room[gateAt:])
+	step.Room = append(step.Room[:0], i.memory[answer:answer+length]...)
+	if isLong {
+		if _, ok := i.call("orbgate_wasm_free", answer, length); !ok {
+			return StatusPanic
+		}
+	}
+	if !step.Read(step.Room) {
 		return StatusPanic
 	}
 	return statusOK
+}
+
+func (i *instance) asked(engine uint32, question, size, answer, room uint64) Status {
+	at := uint64(i.base)
+	return i.status("orbgate_gate_ask", at+gateAt, uint64(engine), at+stepAt, question, size, answer, room, at+lengthAt)
 }
 
 // Asks the gate; after a trap there is another instance, without keys.
@@ -195,41 +205,29 @@ func (g *wasmGate) call(e *engine, question steps.Question, step *steps.Step) St
 				return status
 			}
 		}
-		held, err := g.held(step)
-		if err != nil {
-			return StatusPanic
-		}
-		if held.of != g.instance {
+		if step.Handle != 0 && step.Of != g.instance {
+			step.Handle = 0
 			return StatusInvalidArgument
 		}
-		status = g.ask(g.address, engine, held, question, step)
-		if status == statusOK && isHeld(step) {
-			step.Held = held
-		} else {
-			g.idle = append(g.idle, held)
-		}
-		return status
+		return g.ask(&g.handle, engine, question, step)
 	})
 }
 
-// The instance's part of a step, which is no longer this one's; an idle one if it has none.
-func (g *wasmGate) held(step *steps.Step) (*wasmStep, error) {
-	if held, is := step.Held.(*wasmStep); is {
-		step.Held = nil
-		return held, nil
-	}
-	if last := len(g.idle) - 1; last >= 0 {
-		held := g.idle[last]
-		g.idle = g.idle[:last]
-		return held, nil
-	}
-	return g.newStep()
-}
-
+// A step that is lost with its instance is over.
 func (g *wasmGate) drop(step *steps.Step) {
-	if step.Held != nil {
-		g.call(nil, &steps.Drop{}, step)
+	if step.Handle == 0 {
+		return
 	}
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if g.instance != nil && step.Of == g.instance {
+		binary.LittleEndian.PutUint64(g.room[stepAt:], step.Handle)
+		if _, ok := g.instance.call("orbgate_step_end", uint64(g.base)+stepAt); !ok {
+			g.instance.close()
+			g.instance = nil
+		}
+	}
+	step.Handle = 0
 }
 
 func (g *wasmGate) allowsBonusOrbs(body []byte) (allows bool) {

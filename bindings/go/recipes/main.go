@@ -40,7 +40,7 @@ type arguments struct {
 	mcp, toolError, inputRequired                string
 	public, amount, bonus                        []string
 	watch                                        string
-	ungated, refuseWider, debug                  bool
+	ungated, refuseWider, debug, chargeSessions  bool
 }
 
 func read(words []string) (given arguments, err error) {
@@ -51,7 +51,8 @@ func read(words []string) (given arguments, err error) {
 	settings := map[string]*string{"--listen": &given.listen, "--policy": &given.policy, "--tokens": &given.tokens, "--challenge": &given.challenge,
 		"--ledger": &given.ledger, "--ledger-secret": &given.secret, "--ledger-db": &given.db, "--on-cancelled": &given.cancelled,
 		"--mcp": &given.mcp, "--on-tool-error": &given.toolError, "--on-input-required": &given.inputRequired, "--watch": &given.watch}
-	flags := map[string]*bool{"--ungated": &given.ungated, "--refuse-wider": &given.refuseWider, "--debug": &given.debug}
+	flags := map[string]*bool{"--ungated": &given.ungated, "--refuse-wider": &given.refuseWider, "--debug": &given.debug,
+		"--charge-sessions": &given.chargeSessions}
 	lists := map[string]*[]string{"--public": &given.public, "--amount": &given.amount, "--bonus": &given.bonus}
 	for len(words) > 0 {
 		setting, known := settings[words[0]]
@@ -98,7 +99,7 @@ func run() error {
 			URL: given.ledger, SecretFile: given.secret, OnCancelled: costs[given.cancelled], Amounts: amounts(given.amount),
 			OnToolError: costs[given.toolError], OnInputRequired: costs[given.inputRequired],
 		}
-		config.MCP.Path = given.mcp
+		config.MCP.Path, config.MCP.ChargeSessions = given.mcp, given.chargeSessions
 		if len(given.bonus) > 0 {
 			config.BonusFromBody = 1000
 		}

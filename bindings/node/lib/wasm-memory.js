@@ -167,4 +167,4 @@ function addressOf(handle) {
   return address;
 }
 
-module.exports = { ROOM, held, objects, start, run, roomAt, reserve, placed, placedText, addressOf, then, answered, release };
+module.exports = { ROOM, held, objects, start, run, roomAt, allocated, reserve, placed, placedText, addressOf, then, answered, release };

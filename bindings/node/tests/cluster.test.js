@@ -48,7 +48,7 @@ if (cluster.isPrimary) {
       while (!lines.some((line) => line.includes(words))) {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
-      return status(lines[0]?.split(" ")[1] ?? "");
+      return status(lines.find((line) => line.startsWith("listening "))?.split(" ")[1] ?? "");
     }));
     const told = (/** @type {string} */ text) => {
       write(text);

@@ -5,6 +5,7 @@ const assert = require("node:assert/strict");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
+const { spawnSync } = require("node:child_process");
 const { Engine, Handle, PolicyError } = require("orbgate");
 const { Gate } = require("orbgate/gate");
 const { startIssuer } = require("orbgate/testing");
@@ -166,6 +167,30 @@ test("a policy file is followed until its watch or its gate is closed", async (c
   assert.equal(results.length, 3);
 });
 
+test("an operator who asks again and again delays nothing", async (context) => {
+  const { tokens } = await issuer(context);
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-"));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const file = path.join(folder, "policy.yaml");
+  const policy = (/** @type {string} */ name) => `orbgate: 1\nname: ${name}\napis: {a: {base_path: '', scopes: {s: {orbs: false, routes: [GET /a]}}}}\n`;
+  const lines = /** @type {string[]} */ ([]);
+  const log = { ...QUIET, info: (/** @type {string} */ line) => void lines.push(line) };
+  const gate = new Gate(Engine.fromYaml(policy("a")), tokens, { log });
+  context.after(() => gate.close());
+  const watch = gate.watch(file, { intervalMs: 600_000 });
+  fs.writeFileSync(file, policy("b"));
+  const begun = performance.now();
+  while (gate.policy.load().name === "a" && performance.now() - begun < 60_000) {
+    watch.readNow();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  assert.equal(gate.policy.load().name, "b");
+  assert.ok(performance.now() - begun >= 999, "it rests for a second");
+  const active = lines.filter((line) => line.includes("a policy is active")).length;
+  watch.readNow();
+  assert.equal(lines.filter((line) => line.includes("a policy is active")).length, active + 1, "the operator hears which one is active");
+});
+
 test("errors of the configuration have their locations", () => {
   const tokens = "orbgate_token: 1\nissuers:\n  - { issuer: nonsense, audience: a, kind: user, colour: red }\n";
   assert.throws(() => new Gate(Engine.external(), tokens), (/** @type {any} */ error) => (
@@ -231,6 +256,26 @@ test("a public route needs no token, and no route of the policy is one", async (
   assert.throws(() => new Gate(Engine.external(), tokens, { ...options, public: ["healthz"] }), { code: "invalid_configuration" });
   assert.throws(() => new Gate(Engine.external(), tokens, { ...options, corsPreflight: /** @type {any} */ ("allow") }), /deny, pass/);
   assert.throws(() => new Gate(Engine.external(), tokens, { ...options, corsPreflight: /** @type {any} */ ("toString") }), /deny, pass/);
+});
+
+test("without a `log`, only what is as usual is on standard output", () => {
+  const program = `
+    const { Engine } = require("orbgate");
+    const { Gate } = require("orbgate/gate");
+    const tokens = "orbgate_token: 1\\nissuers:\\n  - { issuer: https://id.example.com, audience: https://api.example.com, kind: user, account: subject }\\n";
+    const fetch = () => new Promise(() => {});
+    for (const options of [{}, { log: new console.Console(process.stderr) }]) {
+      for (const policy of [Engine.fromYaml("orbgate: 1\\napis: {}\\n"), Engine.external()]) {
+        new Gate(policy, tokens, { fetch, ...options }).close();
+      }
+    }
+  `;
+  const { stdout, stderr, status } = spawnSync(process.execPath, ["-e", program], { cwd: __dirname, encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  const usual = "orbgate: charging: no ledger; routes that consume orbs: 0; account of `https://id.example.com`: `sub`\n";
+  assert.equal(stdout, usual);
+  const warning = "orbgate: charging: no ledger, so only the handlers can charge; routes that consume orbs: \\d+, such as `[^`]+`; account of `https://id.example.com`: `sub`\n";
+  assert.match(stderr, new RegExp(`^${warning}${usual}${warning}$`));
 });
 
 test("a closed gate answers nothing, and who waits is not let through", async (context) => {

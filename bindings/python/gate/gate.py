@@ -347,6 +347,16 @@ def plain_uvicorn(app: Any, listener: socket.socket, begin: Callable[[], None]) 
     uvicorn(app, listener, begin, http="h11", ws="wsproto", loop="asyncio")
 
 
+def hypercorn(app: Any, listener: socket.socket, _: Callable[[], None]) -> None:
+    from hypercorn.asyncio import serve
+    from hypercorn.config import Config
+
+    config = Config()
+    config.bind = [f"fd://{listener.fileno()}"]
+    config.errorlog = None
+    asyncio.run(serve(app, config, shutdown_trigger=asyncio.Event().wait))
+
+
 # A framework and its server. Some are named by their server.
 PROGRAMS = {
     "starlette": (starlette, uvicorn),
@@ -355,6 +365,7 @@ PROGRAMS = {
     "flask": (flask, waitress),
     "gunicorn": (flask, gunicorn),
     "uwsgi": (flask, uwsgi),
+    "hypercorn": (starlette, hypercorn),
 }
 
 
@@ -366,7 +377,7 @@ def main() -> None:
     parser.add_argument("--public", action="append", default=[])
     parser.add_argument("--challenge", default="minimal")
     parser.add_argument("--watch", type=float)
-    for option in ("ungated", "refuse-wider", "debug"):
+    for option in ("ungated", "refuse-wider", "debug", "charge-sessions"):
         parser.add_argument(f"--{option}", action="store_true")
     for option in ("ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-tool-error", "on-input-required", "mcp"):
         parser.add_argument(f"--{option}")
@@ -381,6 +392,7 @@ def main() -> None:
             settings = {"on_cancelled": given.on_cancelled, "on_tool_error": given.on_tool_error, "on_input_required": given.on_input_required}
             options["ledger"] = Ledger(given.ledger, secret_file=given.ledger_secret, **settings)
             options["mcp"] = given.mcp
+            options["mcp_charge_sessions"] = given.charge_sessions
             options["amounts"] = {route: lambda headers, _: int(headers["x-orbs"]) for route in given.amount}
             options["bonus_from_body"] = dict.fromkeys(given.bonus, 1000)
         gate = Gate.from_files(given.policy, given.tokens, public=given.public, challenge=given.challenge, count=counted, audit=lambda line: say(f"audited {line}"), debug=given.debug, refuse_wider=given.refuse_wider, **options)

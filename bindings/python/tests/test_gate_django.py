@@ -123,6 +123,12 @@ for Middleware.where in ("before", "view"):
             status = of(protect(application(), world.gate), "/users/7", world.headers("read:a"))
             results["rewrites"].setdefault(f"{name}, {Middleware.where}", []).append([status, list(ran), sorted(world.counted.items()), len(world.audit)])
 Middleware.changes = {}
+# Django serves no WebSockets, and raises an exception for one.
+urls.urlpatterns = [path("users/<id>", user)]
+clear_url_caches()
+websocket = {"type": "websocket", "method": None, "extensions": {"websocket.http.response": {}}}
+gated = around(get_asgi_application(), world.gate)
+results["a websocket"] = [call(gated, "/users/7", world.headers(scope), **websocket)[0] for scope in ("read:a", "other")]
 # What `protect` has returned isn't what is served.
 application = get_wsgi_application()
 protect(application, world.gate)
@@ -133,6 +139,7 @@ print(json.dumps(results))
 
 def test_django_runs_the_decided_route() -> None:
     results = said_by(DJANGO, "-W", "error")
+    assert results.pop("a websocket") == [404, 403]
     user = "GET /users/{id}"
     assert results.pop("tables") == {
         "the route": [[], 200, 200, 0],

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -73,7 +74,8 @@ class Handler(BaseHTTPRequestHandler):
             answer = self.known.answer
         elif known and self.path == "/v1/extend":
             answer = [{"at": 1} for _ in message]
-            self.known.extended.set()
+            if message:
+                self.known.extended.set()
         elif known and not self.known.settles:
             known = False
         elif known:
@@ -127,6 +129,61 @@ def test_wrong_settings_are_refused(service: Service) -> None:
         Gate(policy(), ISSUER.tokens, ledger=ledger, amounts={"GET /walk": lambda headers, token: 1})
     with pytest.raises(ValueError, match="ledger"):
         Gate(policy(), ISSUER.tokens, amounts={"GET /run": lambda headers, token: 1})
+
+
+def test_the_log_states_how_a_gate_charges(service: Service, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "orbgate")
+
+    def said() -> list[str]:
+        records = [f"{record.levelname} {record.getMessage()}" for record in caplog.records]
+        caplog.clear()
+        return records
+
+    account = "; account of `{issuer}`: `sub`".format(**json.loads(ISSUER.tokens)["issuers"][0])
+    one = f"routes that consume orbs: 1, such as `GET /run`{account}"
+    Gate(policy(), ISSUER.tokens)
+    assert said() == [f"WARNING charging: no ledger, so only the handlers can charge; {one}"]
+    Gate(policy("false"), ISSUER.tokens)
+    assert said() == [f"INFO charging: no ledger; routes that consume orbs: 0{account}"]
+    new_gate, ledger = gate(service)
+    assert said() == [f"INFO charging: in a ledger; {one}"]
+    file = tmp_path / "policy.yaml"
+    file.write_text(RULES.replace("AMOUNT", "11"))
+    new_gate.reload(file)
+    assert said()[0] == f"INFO a policy is active: {file}: {new_gate.policy.digest}; charging: in a ledger; {one}"
+    # Another gate asks the ledger nothing, because it has answered.
+    service.secrets = set()
+    Gate(policy(), ISSUER.tokens, ledger=ledger)
+    assert said() == [f"INFO charging: in a ledger; {one}"]
+
+
+def test_a_wrong_secret_and_a_silent_ledger_show_at_the_start(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    service.secrets = {"another-secret"}
+    gate(service)
+    assert f"the ledger {service.url}: status 401, so its secret is wrong" in caplog.text
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        begun = time.monotonic()
+        Gate(policy(), ISSUER.tokens, ledger=Ledger(url, on_cancelled="void", secret=SECRET, timeout=0.2))
+        assert time.monotonic() - begun < 2
+    assert f"the ledger {url}: TimeoutError instead of an answer" in caplog.text
+
+
+def test_a_ledger_without_an_account_is_refused(service: Service, tmp_path: Path) -> None:
+    issuer = json.loads(ISSUER.tokens)
+    del issuer["issuers"][0]["account"]
+    tokens = tmp_path / "tokens.yaml"
+    tokens.write_text(json.dumps(issuer))
+    file = tmp_path / "policy.yaml"
+    file.write_text(RULES.replace("AMOUNT", "10"))
+    ledger = Ledger(service.url, on_cancelled="void", secret=SECRET)
+    with pytest.raises(ValueError, match=f"^{tokens}:1:1: no issuer of the token configuration has `account`, so "):
+        Gate.from_files(file, tokens, ledger=ledger)
+    assert Gate.from_files(file, tokens).policy == policy()
+    new_gate = Gate(policy("false"), tokens.read_text(), ledger=ledger)
+    with pytest.raises(ValueError, match="no issuer of the token configuration has `account`, so "):
+        new_gate.reload(file)
+    assert new_gate.policy == policy("false")
 
 
 def test_a_reload_without_an_amount_keeps_the_policy(service: Service, tmp_path: Path) -> None:
@@ -384,6 +441,8 @@ async def call_mcp(gate: Gate, row: dict[str, Any]) -> list[dict[str, Any]]:
     if not row.get("legacy"):
         params["_meta"] = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
         lines += [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "refund")]
+    if row.get("session"):
+        lines.append(("mcp-session-id", "a"))
     message = json.dumps({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}).encode()
     headers = [(name.encode(), value.encode()) for name, value in lines]
     scope = {"type": "http", "method": "POST", "path": "/mcp", "raw_path": b"/mcp", "query_string": b"", "headers": headers}
@@ -412,7 +471,7 @@ def test_an_mcp_response_settles(service: Service) -> None:
     ]
     for settings in ledgers:
         ledger = Ledger(service.url, secret=SECRET, **settings)
-        new_gate = Gate(policy, ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger, mcp="/mcp")
+        new_gate = Gate(policy, ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger, mcp="/mcp", mcp_charge_sessions=True)
         for row in RESPONSES:
             service.settled.clear()
             sent = asyncio.run(call_mcp(new_gate, row))
@@ -420,7 +479,17 @@ def test_an_mcp_response_settles(service: Service) -> None:
             assert ledger.flush(20)
             costs = settings.get(row["costs"], "capture" if row["costs"] == "captured" else "void")
             assert service.settled == [{"capture": 5} if costs == "capture" else "void"], (row["name"], settings)
-    assert len(RESPONSES) == 45
+    assert len(RESPONSES) == 58
+
+
+def test_a_call_in_a_session_is_free_or_denied_without_the_setting(service: Service) -> None:
+    ledger = Ledger(service.url, secret=SECRET, on_cancelled="void", on_tool_error="void", on_input_required="void")
+    new_gate = Gate(Policy.from_file(CASES / "policy.yaml"), ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger, mcp="/mcp")
+    start, body = asyncio.run(call_mcp(new_gate, {**RESPONSES[0], "session": True}))
+    assert (start["status"], json.loads(body["body"])["error"]["code"]) == (400, -32600)
+    assert not service.holds
+    with pytest.raises(ValueError, match="only a gate with `mcp`"):
+        Gate(Policy.from_file(CASES / "policy.yaml"), ISSUER.tokens, fetch=ISSUER.fetch, mcp_charge_sessions=True)
 
 
 def test_an_mcp_endpoint_needs_its_settings_and_denies_with_an_error(service: Service) -> None:

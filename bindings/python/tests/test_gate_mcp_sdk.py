@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import hashlib
 import http.client
 import json
 import socket
@@ -12,15 +10,14 @@ import subprocess
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from orbgate import Policy
 from orbgate.gate import Gate, Ledger
-from orbgate.gate.testing import Issuer
+from orbgate.gate.testing import Issuer, serve
 from test_gate_ledger import SECRET, Service
 from test_gate_mcp import CASES, HELD, POLICY, ROWS, body_of, lines_of
 
@@ -38,68 +35,10 @@ from orbgate.gate.mcp import protect
 
 pytestmark = pytest.mark.once
 REDIRECT = "http://127.0.0.1:1/callback"
-
-
-class Authorizer(ThreadingHTTPServer):
-    """An authorization server whose user agrees to everything. Its keys are an `Issuer`'s."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Endpoints)
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
-        self.issuer = Issuer(self.url)
-        self.scopes: list[str] = []
-        self.codes: dict[str, dict[str, str]] = {}
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-
-class Endpoints(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    @property
-    def known(self) -> Authorizer:
-        assert isinstance(self.server, Authorizer)
-        return self.server
-
-    def do_GET(self) -> None:
-        url, known = urlsplit(self.path), self.known
-        if url.path == "/.well-known/oauth-authorization-server":
-            ends = {f"{name}_endpoint": f"{known.url}/{path}" for name, path in (("authorization", "authorize"), ("token", "token"), ("registration", "register"))}
-            self._say(200, {"issuer": known.url, **ends, "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"]})
-        elif url.path == "/jwks":
-            self._say(200, json.loads(known.issuer.fetch("", 0, 0).body))
-        elif url.path == "/authorize":
-            query = {name: values[0] for name, values in parse_qs(url.query).items()}
-            known.scopes.append(query["scope"])
-            code = f"code-{len(known.codes)}"
-            known.codes[code] = query
-            self._say(302, {}, f"{REDIRECT}?{urlencode({'code': code, 'state': query['state']})}")
-        else:
-            self._say(404, {})
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        if self.path == "/register":
-            self._say(201, {**json.loads(body), "client_id": "client"})
-            return
-        given = {name: values[0] for name, values in parse_qs(body).items()}
-        query = self.known.codes.pop(given["code"])
-        challenge = base64.urlsafe_b64encode(hashlib.sha256(given["code_verifier"].encode()).digest()).rstrip(b"=").decode()
-        assert challenge == query["code_challenge"]
-        token = self.known.issuer.bearer("user", query["scope"], aud=query["resource"]).removeprefix("Bearer ")
-        self._say(200, {"access_token": token, "token_type": "Bearer", "expires_in": 600, "scope": query["scope"]})
-
-    def _say(self, status: int, told: Any, location: str | None = None) -> None:
-        text = json.dumps(told).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text)))
-        if location is not None:
-            self.send_header("Location", location)
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Logs nothing, because responses contain tokens."""
+# With what clients of older versions do to their sessions.
+SESSIONS = Policy.from_yaml(
+    (CASES / "policy.yaml").read_text().replace("- MCP /ping\n", "- MCP /ping\n          - MCP /notifications/cancelled\n          - MCP /session/end\n")
+)
 
 
 class Kept:
@@ -127,8 +66,10 @@ class User:
 
     def __init__(self) -> None:
         self.code: AuthorizationCodeResult | None = None
+        self.scopes: list[str] = []
 
     async def redirect(self, url: str) -> None:
+        self.scopes.append(parse_qs(urlsplit(url).query)["scope"][0])
         self.code = await asyncio.get_running_loop().run_in_executor(None, self._visit, url)
 
     async def callback(self) -> AuthorizationCodeResult:
@@ -142,7 +83,7 @@ class User:
         connection.request("GET", f"{at.path}?{at.query}")
         query = parse_qs(urlsplit(connection.getresponse().headers["Location"]).query)
         connection.close()
-        return AuthorizationCodeResult(code=query["code"][0], state=query["state"][0])
+        return AuthorizationCodeResult(code=query["code"][0], state=query["state"][0], iss=query["iss"][0])
 
 
 def shop_server(ran: list[str]) -> MCPServer:
@@ -174,9 +115,21 @@ def listening() -> Iterator[socket.socket]:
         yield listener
 
 
+@contextmanager
+def issuing(**options: Any) -> Iterator[Issuer]:
+    """An issuer that clients can talk to."""
+    server = serve(0, **options)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server.issuer
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 @asynccontextmanager
 async def served(app: Any, listener: socket.socket) -> AsyncIterator[str]:
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1))
     task = asyncio.ensure_future(server.serve([listener]))
     while not server.started:
         assert not task.done(), "the server didn't start"
@@ -191,34 +144,28 @@ async def served(app: Any, listener: socket.socket) -> AsyncIterator[str]:
 @pytest.mark.parametrize("mode", ["2026-07-28", "auto", "legacy"])
 def test_a_client_is_challenged_steps_up_twice_and_calls(mode: Any, tmp_path: Path) -> None:
     ran: list[str] = []
-    authorizer = Authorizer()
+    user = User()
 
     async def run() -> None:
         with listening() as listener:
             url = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
-            authorizer.issuer.audience = url
-            tokens = tmp_path / "tokens.yaml"
-            tokens.write_text(authorizer.issuer.tokens)
-            app = mcp_guide.serve(shop_server(ran), str(CASES / "policy.yaml"), str(tokens), url)
-            user = User()
-            told = OAuthClientMetadata(redirect_uris=[REDIRECT], token_endpoint_auth_method="none", grant_types=["authorization_code"])  # type: ignore[list-item]
-            auth = OAuthClientProvider(url, told, Kept(), user.redirect, user.callback)
-            async with served(app, listener), httpx2.AsyncClient(auth=auth, timeout=30) as web:
-                async with Client(streamable_http_client(url, http_client=web), mode=mode) as client:
-                    tools = await client.list_tools()
-                    assert {tool.name for tool in tools.tools} == {"list_orders", "refund"}
-                    assert authorizer.scopes == ["mcp:connect"]
-                    for tool, result in (("list_orders", "none"), ("refund", "done"), ("list_orders", "none")):
-                        called = await client.call_tool(tool, {})
-                        assert (called.is_error, called.content[0].text) == (False, result)  # type: ignore[union-attr]
+            with issuing(audience=url) as issuer:
+                tokens = tmp_path / "tokens.yaml"
+                tokens.write_text(issuer.tokens)
+                app = mcp_guide.serve(shop_server(ran), str(CASES / "policy.yaml"), str(tokens), url)
+                auth = OAuthClientProvider(url, OAuthClientMetadata(redirect_uris=[REDIRECT]), Kept(), user.redirect, user.callback)  # type: ignore[list-item]
+                async with served(app, listener), httpx2.AsyncClient(auth=auth, timeout=30) as web:
+                    async with Client(streamable_http_client(url, http_client=web), mode=mode) as client:
+                        tools = await client.list_tools()
+                        assert {tool.name for tool in tools.tools} == {"list_orders", "refund"}
+                        assert user.scopes == ["mcp:connect"]
+                        for tool, result in (("list_orders", "none"), ("refund", "done"), ("list_orders", "none")):
+                            called = await client.call_tool(tool, {})
+                            assert (called.is_error, called.content[0].text) == (False, result)  # type: ignore[union-attr]
 
-    try:
-        asyncio.run(run())
-    finally:
-        authorizer.shutdown()
-        authorizer.server_close()
+    asyncio.run(run())
     assert ran == ["list_orders", "refund", "list_orders"]
-    assert authorizer.scopes == ["mcp:connect", "mcp:connect orders:read", "mcp:connect orders:read orders:write"]
+    assert user.scopes == ["mcp:connect", "mcp:connect orders:read", "mcp:connect orders:read orders:write"]
 
 
 def test_the_server_runs_only_the_allowed_tool() -> None:
@@ -329,7 +276,7 @@ def test_the_server_s_responses_settle(mode: Any, is_json: bool) -> None:
 
     ledger = Ledger(service.url, secret=SECRET, on_cancelled="void", on_tool_error="void", on_input_required="void")
     app = server.streamable_http_app(json_response=is_json)
-    protect(app, Gate(POLICY, issuer.tokens, fetch=issuer.fetch, mcp="/mcp", ledger=ledger))
+    protect(app, Gate(POLICY, issuer.tokens, fetch=issuer.fetch, mcp="/mcp", ledger=ledger, mcp_charge_sessions=True))
     headers = {"Authorization": issuer.bearer("user", f"{HELD} orders:write")}
 
     async def run() -> None:
@@ -346,4 +293,80 @@ def test_the_server_s_responses_settle(mode: Any, is_json: bool) -> None:
     assert ledger.flush(20)
     service.shutdown()
     service.server_close()
-    assert (len(service.holds), service.settled) == (3, [{"capture": 5}, "void", "void"])
+    # The client of an older version has a session, in which a response could be that to another call.
+    error = {"capture": 5} if mode == "legacy" else "void"
+    assert (len(service.holds), service.settled) == (3, [{"capture": 5}, error, error])
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+@pytest.mark.parametrize("attack", ["same id", "cancelled", "session ended"])
+# The SDK forgets the streams that it mixes up.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_finished_work_in_a_session_is_never_free(attack: str, is_json: bool) -> None:
+    """The SDK sends a response to the last call with its id, answers a cancelled call with an error, and drops what waits when a
+    session ends. The paid tool does its work in each case.
+    """
+    issuer, service, ran = Issuer(), Service(), []
+    server = MCPServer("shop")
+    listed, paid, go = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    @server.tool()
+    async def refund() -> str:
+        paid.set()
+        try:
+            await asyncio.wait_for(go.wait(), 10)
+        finally:
+            ran.append("refund")
+        return "done"
+
+    @server.tool()
+    async def list_orders() -> str:
+        listed.set()
+        await asyncio.wait_for(paid.wait(), 10)
+        raise MCPError(-32000, "that of the free call")
+
+    ledger = Ledger(service.url, secret=SECRET, on_cancelled="void", on_tool_error="void", on_input_required="void")
+    app = server.streamable_http_app(json_response=is_json)
+    protect(app, Gate(SESSIONS, issuer.tokens, fetch=issuer.fetch, mcp="/mcp", ledger=ledger, mcp_charge_sessions=True))
+    own = {"Accept": "application/json, text/event-stream", "Authorization": issuer.bearer("user", f"{HELD} orders:write")}
+
+    async def run() -> None:
+        with listening() as listener:
+            async with served(app, listener) as url, httpx2.AsyncClient(timeout=30) as web:
+
+                async def send(message: Any, **headers: str) -> httpx2.Response:
+                    return await web.post(f"{url}/mcp", headers={**own, **headers}, json={"jsonrpc": "2.0", **message})
+
+                client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+                begun = await send({"id": 0, "method": "initialize", "params": client})
+                session = {"Mcp-Session-Id": begun.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25"}
+                await send({"method": "notifications/initialized"}, **session)
+
+                def call(tool: str) -> dict[str, Any]:
+                    return {"id": 1, "method": "tools/call", "params": {"name": tool}}
+
+                calls = []
+                if attack == "same id":
+                    calls.append(asyncio.create_task(send(call("list_orders"), **session)))
+                    # Its tool waits for the paid one.
+                    await asyncio.wait_for(listed.wait(), 10)
+                calls.append(asyncio.create_task(send(call("refund"), **session)))
+                await asyncio.wait_for(paid.wait(), 10)
+                if attack == "cancelled":
+                    await send({"method": "notifications/cancelled", "params": {"requestId": 1}}, **session)
+                elif attack == "session ended":
+                    await web.delete(f"{url}/mcp", headers={**own, **session})
+                else:
+                    response = await asyncio.wait_for(calls[1], 10)
+                    assert "that of the free call" in response.text
+                go.set()
+                _, waiting = await asyncio.wait(calls, timeout=1)
+                for task in waiting:
+                    task.cancel()
+                await asyncio.gather(*calls, return_exceptions=True)
+
+    asyncio.run(run())
+    assert ledger.flush(20)
+    service.shutdown()
+    service.server_close()
+    assert (ran, len(service.holds), service.settled) == (["refund"], 1, [{"capture": 5}])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -135,3 +137,37 @@ def test_an_error_leaves_nothing_behind(tmp_path: Path) -> None:
         file.write("half")
         raise KeyboardInterrupt
     assert [*tmp_path.iterdir()] == [target] and target.read_text() == "before"
+
+
+def _run(arguments: list[str], output: str = "> /dev/null") -> tuple[int, str]:
+    """The exit code and standard error of the command, whose output goes where a shell puts it."""
+    line = " ".join(map(shlex.quote, [sys.executable, "-m", "orbgate", *arguments]))
+    ran = subprocess.run(["sh", "-c", f"{line} {output}"], capture_output=True, text=True, timeout=120)
+    return ran.returncode, ran.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    for module in ("vl_convert", "jinja2"):
+        pytest.importorskip(module)
+    (log := tmp_path / "log.json").write_text(json.dumps(CALL), "utf-8")
+    full, page, read = "/dev/full", str(tmp_path / "page.html"), [str(log), "--format", "json"]
+    for arguments in (
+        ["report", *read, "--out", full],
+        ["report", *read, "--out", page, "--ocsf", full],
+        ["report", *read, "--out", page, "--bundle", full],
+        ["replay", *read, "--out", full],
+        ["privileges", *read, "--proposal", full],
+    ):
+        assert _run(arguments) == (2, "error: cannot write `/dev/full`: No space left on device\n"), arguments
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of Unix")
+def test_output_that_nobody_can_read_is_no_success(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    (log := tmp_path / "log.json").write_text(json.dumps(CALL), "utf-8")
+    replay = ["replay", str(log), "--format", "json"]
+    assert _run(replay) == (0, "")
+    assert _run(replay, ">&-") == (2, "error: standard output is closed\n")
+    if os.path.exists("/dev/full"):
+        assert _run(replay, "> /dev/full") == (2, "error: cannot write to standard output: No space left on device\n")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orbgate import Policy, TableError, orbs, report
+from orbgate import Policy, TableError, audit, orbs, report
 
 pa = pytest.importorskip("pyarrow")
 for needed in ("vl_convert", "jinja2"):
@@ -140,8 +140,10 @@ def test_what_is_needed(tmp_path: Path) -> None:
     table = orbs.entries(io.BytesIO("\n".join(map(json.dumps, world.entries)).encode()))
     with pytest.raises(ValueError, match="`hold`"):
         report(pa.Table.from_pylist(world.calls), POLICY, entries=table)
-    with pytest.raises(ValueError, match="no bundle"):
-        world.report().bundle()
+    with pytest.raises(ValueError, match="could not say which they are"):
+        report(pa.Table.from_pylist(world.calls), POLICY, columns={"hold": "hold_id"}, time_unit="ms", entries=table.replace_schema_metadata(None)).bundle()
+    (tmp_path / "evidence.zip").write_bytes(report(pa.Table.from_pylist(world.calls), POLICY, columns={"hold": "hold_id"}, time_unit="ms", entries=table).bundle())
+    assert not [row for row in audit.verify(tmp_path / "evidence.zip") if row.is_same is False]
     for text, why in ((b"{}", "is missing"), (b"no", "no entries of a ledger"), (b'{"cursor": "1"}', "is missing"), (b'{"seq": "x"}', "no entries")):
         with pytest.raises(TableError, match=why):
             orbs.entries(io.BytesIO(text))
@@ -175,15 +177,15 @@ class Meter(HTTPServer):
     def __init__(self, db: Path) -> None:
         super().__init__(("127.0.0.1", 0), MeterHandler)
         self.db, self.received, self.failing = db, 0, 0
-        self.run("CREATE TABLE event (source TEXT, id TEXT, type TEXT, subject TEXT, amount INTEGER, UNIQUE (source, id))")
+        self.run("CREATE TABLE event (source TEXT, id TEXT, type TEXT, subject TEXT, paid INTEGER, bonus INTEGER, UNIQUE (source, id))")
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         with closing(sqlite3.connect(self.db)) as connection, connection:
             return connection.execute(sql, values).fetchall()
 
-    def billed(self) -> dict[str, int]:
-        return dict(self.run("SELECT subject, sum(amount) FROM event WHERE type = 'orbgate.orbs.captured' GROUP BY subject"))
+    def billed(self, bucket: str = "paid") -> dict[str, int]:
+        return dict(self.run(f"SELECT subject, sum({bucket}) FROM event WHERE type = 'orbgate.orbs.captured' GROUP BY subject"))
 
 
 class MeterHandler(BaseHTTPRequestHandler):
@@ -192,8 +194,8 @@ class MeterHandler(BaseHTTPRequestHandler):
         assert isinstance(meter, Meter)
         event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         assert self.path == "/api/v1/events" and self.headers["Content-Type"] == "application/cloudevents+json"
-        values = [event[name] for name in ("source", "id", "type", "subject")] + [event["data"]["amount"]]
-        meter.run("INSERT OR IGNORE INTO event VALUES (?, ?, ?, ?, ?)", values)
+        values = [event[name] for name in ("source", "id", "type", "subject")] + [event["data"][bucket] for bucket in ("paid", "bonus")]
+        meter.run("INSERT OR IGNORE INTO event VALUES (?, ?, ?, ?, ?, ?)", values)
         meter.received += 1
         # It has the event, but its answer gets lost.
         self.send_response(500 if meter.received == meter.failing else 204)
@@ -214,8 +216,8 @@ def test_the_recipe_bills_once(root: Path, tmp_path: Path, command: str) -> None
     def run(text: str) -> int:
         return subprocess.run(["sh", "-c", text], cwd=tmp_path, env=environment).returncode
 
-    def spend(name: str, orbs: int) -> None:
-        assert run(f"orbgate orbs --db orbs.db hold alice 30 --id {name} > out && orbgate orbs --db orbs.db settle {name} --capture {orbs} > out") == 0
+    def spend(name: str, orbs: int, options: str = "") -> None:
+        assert run(f"orbgate orbs --db orbs.db hold alice 30 --id {name} {options} > out && orbgate orbs --db orbs.db settle {name} --capture {orbs} > out") == 0
 
     assert run("orbgate orbs --db orbs.db grant alice 1000 --id g > out") == 0
     for name, orbs in (("one", 12), ("two", 5)):
@@ -225,16 +227,19 @@ def test_the_recipe_bills_once(root: Path, tmp_path: Path, command: str) -> None
     assert (run(recipe), meter.received) == (1, 3)
     assert (run(recipe), meter.received, meter.billed()) == (0, 8, {"alice": 17})
     assert (run(recipe), meter.received) == (0, 8)
-    spend("three", 1)
+    # Four of these are bonus orbs.
+    assert run("orbgate orbs --db orbs.db grant alice 4 --bonus --id welcome > out") == 0
+    spend("three", 5, "--bonus")
     # Events that can't be exported stay behind the cursor.
     failing = tmp_path / "failing"
     failing.mkdir()
     (failing / "orbgate").write_text(f'#!/bin/sh\ncase "$*" in *cloudevents) exit 1 ;; esac\nexec {command} "$@"\n')
     (failing / "orbgate").chmod(0o755)
     assert (run(f"PATH={failing}:$PATH\n{recipe}"), meter.received) == (1, 8)
-    assert (run(recipe), meter.received, meter.billed()) == (0, 10, {"alice": 18})
+    assert (run(recipe), meter.received, meter.billed()) == (0, 11, {"alice": 18})
     # All of them once more.
     (tmp_path / "cursor").unlink()
-    assert (run(recipe), meter.received, meter.billed()) == (0, 17, {"alice": 18})
+    assert (run(recipe), meter.received, meter.billed()) == (0, 19, {"alice": 18})
+    assert meter.billed("bonus") == {"alice": 4}
     meter.shutdown()
     meter.server_close()

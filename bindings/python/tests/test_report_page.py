@@ -138,7 +138,7 @@ def test_a_person_can_read_it(font: str, tmp_path: Path) -> None:
     assert [(frame["width"], frame["dark"]) for frame in frames] == FRAMES
     for frame in frames:
         assert not diagnostics(frame), (frame["width"], frame["scheme"])
-        assert len(frame["charts"]) == 10 and len(frame["tables"]) == 22 and min(frame["tables"]) > 1
+        assert len(frame["charts"]) == 10 and len(frame["tables"]) == 23 and min(frame["tables"]) > 1
     assert frames[0]["colours"] != frames[1]["colours"] and not console
     assert all(frame["boxes"] for frame in frames)
 

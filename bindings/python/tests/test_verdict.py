@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from expected import Expected
-from orbgate import Policy, report
+from orbgate import Policy, audit, report
 from orbgate.__main__ import main
 
 pa = pytest.importorskip("pyarrow")
@@ -22,6 +22,8 @@ pytest.importorskip("jinja2")
 from made_up_calls import check_harmless  # noqa: E402
 from orbgate._report import bundle, findings  # noqa: E402
 from orbgate._report.switch import Switch, switch_in  # noqa: E402
+from test_ledger_signs import OWN as OF_LEDGERS
+from test_signs import SIGNS  # noqa: E402
 
 pytestmark = pytest.mark.once
 
@@ -53,6 +55,7 @@ KINDS: dict[str, tuple[str, int, Any, dict[str, Any]]] = {
     "no_calls": ("high", 1, calls(), {}),
     "other_policy": ("medium", 120, calls((120, {"target": "/other/items"})), {}),
     "broken_client": ("medium", 1, calls((40, {}), (12, {**BOUGHT, "caller": "cron", "time": 0.2}), (30, {**BOUGHT, "caller": "cron", "served_status": 400, "time": 0.5})), {}),
+    "left_client": ("low", 1, calls((40, {}), (700, {"caller": "cron", "time": 0.1}), (12, {"kind": None, "scopes": None, "caller": "cron", "served_status": 401, "time": 0.5})), {}),
     "recovered_client": ("low", 1, calls((40, {}), (12, {**BOUGHT, "caller": "cron", "time": 0.1}), (30, {**LACKING, "time": 0.3}), (12, {**BOUGHT, "caller": "cron", "time": 0.8})), {}),
     "retries": ("low", 1, calls((40, {}), (150, {"kind": None, "scopes": None, "caller": "cron", "served_status": 401, "time": 0.5})), {}),
     "attack": ("medium", 1, calls((40, {}), (150, {**GUESSED, "time": 0.5})), {"public": ["POST /login"]}),
@@ -60,7 +63,7 @@ KINDS: dict[str, tuple[str, int, Any, dict[str, Any]]] = {
     "preflights": ("low", 2, calls((40, {}), (2, {"method": "OPTIONS", "kind": None, "scopes": None, "served_status": 204})), {}),
     "not_judged": ("medium", 40, calls((40, {"served_status": 503})), {}),
     "charged_failures": ("low", 3, calls((40, {}), (3, {**BOUGHT, "served_status": 500})), {}),
-    "unused_grants": ("low", 1, calls((40, {"scopes": "look buy"})), {}),
+    "unused_grants": ("fact", 1, calls((40, {"scopes": "look buy"})), {}),
     "unknown_scopes": ("low", 1, calls((40, {"scopes": "look openid"})), {}),
 }
 PROBING = [{**GOOD, "target": f"/{name}", "caller": "10.0.0.9", "served_status": 404, "time": START + timedelta(seconds=at)} for at, name in enumerate("abcdefghijklmnopqrstuvwxyz")]
@@ -72,13 +75,14 @@ KINDS["scanner"] = ("low", 1, pa.concat_tables([calls((40, {})), calls((1, {})).
 def test_each_kind_of_finding_has_its_level_number_and_sentence(kind: str, expected: Expected) -> None:
     level, count, log, options = KINDS[kind]
     made = report(log, SHOP, **options)
-    [finding] = [finding for finding in made.figures.findings if finding.kind == kind]
+    [finding] = [finding for finding in (*made.figures.findings, *made.figures.facts) if finding.kind == kind]
+    assert (finding in made.figures.facts) is (level == "fact")
     assert (finding.level, finding.affected, finding.is_exact) == (level, count, True)
     sentence = finding.sentence
     expected(sentence, finding.action)
     # The page shows it first, and its link goes to a section that is there.
     check_harmless(made.html)
-    first_screen = made.html.partition('<dl class="tiles">')[0]
+    first_screen = made.html.partition("<h2>Verdict</h2>" if level == "fact" else '<dl class="tiles">')[2 if level == "fact" else 0]
     assert html.escape(sentence, quote=False) in first_screen.replace("&#39;", "'") and f">{finding.section}</a>" in first_screen
     assert f"<h2>{finding.section}</h2>" in made.html and finding.action in html.unescape(first_screen)
 
@@ -184,7 +188,12 @@ def test_a_kind_that_marks_refused_tokens_is_no_mistake_of_the_log(kind: str, st
 
 def test_every_kind_of_finding_is_tested() -> None:
     """All kinds that the code has."""
-    assert {*findings.KINDS} == {*KINDS, "broken_log", "properties", "expired_token", "shared_token", "token_networks", "roaming_tokens", "late_tokens", "early_expiry", "burst", "held_without_call", "called_without_hold", "captured_otherwise"} and len(findings.KINDS) == len({*findings.KINDS})
+    elsewhere = {
+        "broken_log", "properties", "expired_token", "shared_token", "token_networks", "roaming_tokens", "late_tokens", "early_expiry", "burst",
+        "held_without_call", "called_without_hold", "captured_otherwise", "mixed_zones", "new_since", *OF_LEDGERS,
+    }  # fmt: skip
+    signs = {kind for _, _, kind, _ in SIGNS.values()} | {"repeated_day"}
+    assert {*findings.KINDS} == {*KINDS, *elsewhere, *signs} and len(findings.KINDS) == len({*findings.KINDS})
     source = "".join(path.read_text("utf-8") for path in Path(report.__code__.co_filename).with_name("findings").glob("*.py"))
     named = re.findall(r'yield Finding\([^,]+, "(\w+)"', source)
     assert len(named) > 10 and {*named} <= {*findings.KINDS}
@@ -196,12 +205,30 @@ def test_the_most_severe_is_first_and_no_finding_is_lost() -> None:
     listed = made.figures.findings
     assert {finding.kind for finding in listed} <= {*findings.KINDS}
     assert [finding.level for finding in listed] == sorted((finding.level for finding in listed), key=["high", "medium", "low"].index)
-    assert [finding.kind for finding in listed][:2] == ["served_though_denied", "probe"] and len(listed) == 7
+    assert [finding.kind for finding in listed][:2] == ["served_though_denied", "probe"] and len(listed) == 6
     seen, _, folded = made.html.partition('<dl class="tiles">')[0].partition("<details>")
-    assert seen.count("<li") == 5 and folded.count("<li") == 2 and " 2 more findings " in folded
+    assert seen.count("<li") == 5 and folded.count("<li") == 1 and " 1 more finding " in folded
+    # What nearly every log has is no finding, and further down on the page.
+    [fact] = made.figures.facts
+    assert (fact.kind, fact.level) == ("unused_grants", "fact") and fact.sentence in made.html.partition('<dl class="tiles">')[2]
     # A bundle has them as a table.
     files = dict(bundle.table_files(made.figures))
     assert pq.read_table(io.BytesIO(files["tables/findings.parquet"]))["sentence"].to_pylist() == [finding.sentence for finding in listed]
+
+
+def test_what_nearly_every_log_has_is_a_fact_until_it_matters(tmp_path: Path) -> None:
+    """Refused tokens that are renewed at once, and grants without a use for a day."""
+    made = report(calls((400, {"scopes": "look buy"}), (5, {"scopes": "look buy", "served_status": 401})), SHOP)
+    assert not made.figures.findings and [row.kind for row in made.figures.facts] == ["refused_though_allowed", "unused_grants"]
+    text = html.unescape(made.html)
+    assert "2 facts below are such as nearly every log shows." in text and "In 400 of 405 calls whose response shows whether" in text
+    assert "every granted scope was used" not in text and all(row.sentence in text and row.action in text for row in made.figures.facts)
+    # A bundle needs no finding for them.
+    (tmp_path / "bundle.zip").write_bytes(made.bundle())
+    assert not [row for row in audit.verify(tmp_path / "bundle.zip") if row.is_same is False]
+    # The caller never renewed it.
+    [finding] = report(calls((400, {}), (5, {"caller": "bob", "served_status": 401})), SHOP).figures.findings
+    assert (finding.kind, finding.level) == ("refused_though_allowed", "medium")
 
 
 def test_the_verdict_names_a_route_before_paths_that_the_policy_does_not_have(expected: Expected) -> None:
@@ -243,13 +270,13 @@ def test_a_grant_that_denied_calls_needed_is_not_to_be_revoked(expected: Expecte
     policy = Policy.from_yaml("{orbgate: 1, apis: {shop: {base_path: '', token: user, organisation: deny, scopes: {look: {orbs: false, routes: [GET /items]}, buy: {orbs: 5, routes: [POST /items]}}}}}")
     log = calls((40, {}), (12, {"kind": "organisation", "scopes": "buy look", "caller": "lab", "served_status": 403}))
     made = report(log, policy)
-    [finding] = made.figures.findings.where(lambda row: row.kind == "unused_grants")
+    [finding] = made.figures.facts
     assert "Revoke" not in made.html
     expected(finding.sentence, finding.action)
     which = re.findall(r'data-column="which">(.*?)</td>', made.html, re.DOTALL)
     assert re.fullmatch(r"look \([^()]* 12 [^()]*\)\nbuy", *which) and made.figures.needed == {("lab", "look"): 12}
     # Without callers, of all calls together.
-    [finding] = report(log.drop_columns(["caller"]).slice(40), policy).figures.findings.where(lambda row: row.kind == "unused_grants")
+    [finding] = report(log.drop_columns(["caller"]).slice(40), policy).figures.facts
     expected(finding.sentence)
 
 

@@ -1,9 +1,9 @@
 //! Other templates that match paths of a route.
 
+use orbgate::sorted::sort_by_key;
 use orbgate::{Engine, Route};
 
 use crate::questions::route_of;
-use crate::sorted::sort_by_key;
 use crate::templates::{Spelling, Template, Templates, fit_together};
 
 /// Another template that matches some paths of a route.

@@ -15,7 +15,6 @@ mod questions;
 mod rules;
 mod shadow;
 pub mod shown;
-mod sorted;
 mod suite;
 mod templates;
 mod text;

@@ -2,11 +2,11 @@
 
 use core::fmt;
 
+use orbgate::sorted::sort_by_key;
 use orbgate::{Decision, Detail, Engine, Route};
 use orbgate_yaml::quoted;
 
 use crate::questions::route_of;
-use crate::sorted::sort_by_key;
 
 /// A route that almost matches a call, and the difference.
 #[derive(Clone, Debug, PartialEq, Eq)]

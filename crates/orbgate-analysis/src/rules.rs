@@ -1,9 +1,9 @@
 //! The rules for targets, how far a decision checked them, and the valid prefix of a malformed target.
 
+use orbgate::sorted::sort_by_key;
 use orbgate::{Decision, Detail, Engine, Profile, Reason, Token};
 
 use crate::questions::call;
-use crate::sorted::sort_by_key;
 
 /// A rule for targets, and whether a call satisfies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

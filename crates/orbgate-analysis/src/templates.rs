@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use orbgate::Engine;
+use orbgate::sorted::set_of;
 
 pub(crate) use crate::meetings::Shape;
-use crate::sorted::set_of;
 
 /// A template and the methods that it declares; a closed one declares none.
 pub(crate) struct Template<'e> {

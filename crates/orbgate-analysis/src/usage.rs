@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use orbgate::sorted::{map_of, set_of};
 use orbgate::{Decision, Engine, Reason, Request, Requirement, Scopes, Token, TokenKind};
-
-use crate::sorted::set_of;
 
 /// Counts, over the calls of a log, how often each scope was granted and how often it was used.
 ///
@@ -117,7 +116,7 @@ pub(crate) fn used<'e>(decision: &Decision<'e>, scopes: &[u8]) -> BTreeMap<&'e s
     };
     match decision.requirement() {
         Some(requirement) => used_scopes(requirement, scopes),
-        None => BTreeMap::from([(scope.name(), true)]),
+        None => map_of([(scope.name(), true)]),
     }
 }
 
@@ -134,5 +133,5 @@ pub fn used_scopes<'e>(requirement: Requirement<'e>, scopes: &[u8]) -> BTreeMap<
         *count = count.saturating_add(1);
     }
     let all = whole.count();
-    counts.into_iter().map(|(scope, count)| (scope, count == all)).collect()
+    map_of(counts.into_iter().map(|(scope, count)| (scope, count == all)))
 }

@@ -67,6 +67,15 @@ fn a_case_passes_where_all_that_it_says_is_so() {
         "PUT /v1/talk | organisation talk | user_token_required",
         "scope open | organisation | scope_not_applicable 3",
         "scope quiet | user quiet | allow unknown",
+        // A status is a status, unless the cell says that it is an amount.
+        "GET /v1/items/7 | user | 403",
+        "GET /v1/items/7 | user | deny 403",
+        "GET /v1/items/7 | user | scope_missing 403",
+        "GET /v1/items/7 | none | 401",
+        "GET /v1/items/7/8 | user read | 404",
+        "DELETE /v1/items/7 | user read | 405",
+        "GET v1/items/7 | user read | 400",
+        "GET v1/items/7 | user read | 400 form",
         "scope nothing | user nothing | no_route",
     ] {
         let suite = suite(&format!("  - {case}\n"));
@@ -122,8 +131,7 @@ fn properties_are_read_as_strictly_as_cases() {
 
 #[test]
 fn a_route_that_is_none_is_a_diagnostic() {
-    let text =
-        "orbgate_test: 1\ncases:\n  - GET /v1/items/7 | user | deny | 403\n  - GET /v1/items/7 | user | deny 403\n";
+    let text = "orbgate_test: 1\ncases:\n  - GET /v1/items/7 | user | deny | 403\n";
     let mut expected = Expected::default();
     expected.add(text, diagnostics(text));
     expected.keep(env!("CARGO_MANIFEST_DIR"), "suite: routes");
@@ -142,6 +150,10 @@ fn a_case_fails_where_anything_that_it_says_is_not_so() {
         "{request: Scope read, token: user, expect: deny}",
         "GET /v1/items/ | user | dot_segment",
         "POST /v1/items/7 | user write | allow 6",
+        "POST /v1/items/7 | user write | allow 403",
+        "GET /v1/items/7 | user read | 403",
+        "GET /v1/items/7 | user | 404",
+        "GET v1/items/7 | user | 403",
         "POST /v1/items | user write | allow 6",
         "POST /v1/items | user write | allow bonus",
         "GET /v1/items/top | user read | allow | GET /v1/items/{id}",
@@ -217,6 +229,10 @@ fn diagnostics_have_locations_and_say_what_to_write() {
         "  - GET /v1 | user | scope_mising\n",
         "  - GET /v1 | user | allow deny\n",
         "  - GET /v1 | user | scope_missing 5\n",
+        "  - GET /v1 | user | scope_missing 404\n",
+        "  - GET /v1 | user | 404 percent\n",
+        "  - GET /v1 | user | 403 allow\n",
+        "  - GET /v1 | user | 403 403\n",
         "  - GET /v1 | user | allow free 5\n",
         "  - GET /v1 | user | no_route length\n",
         "  - {request: GET /v1, expect: ''}\n",

@@ -1,24 +1,24 @@
 /*
- * Gates: what a gate is asked and answers, set and read field by field over the one call `orbgate_gate_call`.
+ * Gates: what a gate is asked and answers, set and read field by field over the one call `orbgate_gate_ask`.
  *
  * @MADE@
  *
+ *   uint64_t gate = ..., step = 0;
  *   OrbgateQuestion question = orbgate_question_init();
  *   OrbgateMessage answer;
  *   orbgate_ask_begin(&question);
  *   orbgate_ask_set_method(&question, ORBGATE_TEXT("GET"));
  *   ...
- *   if (orbgate_gate_send(gate, engine, step, &question, &answer) == ORBGATE_STATUS_OK && orbgate_answer_is_allow(&answer)) ...
+ *   if (orbgate_gate_send(&gate, engine, &step, &question, &answer) == ORBGATE_STATUS_OK && orbgate_answer_is_allow(&answer)) ...
  *
  * - A question serves one question after another: `begin` starts it, `set` sets a field, once, and `add` adds an item to a list. What
  *   isn't set is 0, false or empty. Setters copy. A wrong argument, no room left or a setter of another question makes the whole
  *   question wrong, and then sending it gives ORBGATE_STATUS_INVALID_ARGUMENT. So only that status needs a check.
  * - An answer is checked when it arrives, with everything in it. If it has something critical that this header doesn't know, the
- *   status is ORBGATE_STATUS_INVALID_ARGUMENT: deny, as with any other status. The request of the step is over then.
+ *   status is ORBGATE_STATUS_INVALID_ARGUMENT: deny and end the step, as with any other status.
  * - Getters of another kind of answer, and of one that isn't there, return 0, false or no string. Strings lie in the memory of the
- *   step: they are valid until the next call with it.
- * - Null is fine for questions and answers everywhere. No function has a lock: a question, an answer and a step belong to one thread
- *   at a time.
+ *   question: they are valid until it is sent again or freed, so the next question can be made of them.
+ * - Null is fine for questions and answers everywhere. Nothing locks: a question or answer belongs to one thread at a time.
  *
  * docs/messages.md describes every message. What begins with `orbgate_wire_`, and the macros that declare functions, are details.
  */
@@ -47,6 +47,8 @@ typedef struct OrbgateQuestion {
     char *data; /* The message so far. */
     size_t len; /* Its bytes. */
     size_t room; /* The memory at `data`. */
+    char *answer; /* The memory of its answer. */
+    size_t answer_room; /* Its bytes. */
     uint32_t number; /* Which question it is; 0 if it isn't one. */
     bool grows; /* Whether the memory grows. */
 } OrbgateQuestion;
@@ -58,17 +60,17 @@ typedef struct OrbgateMessage {
     OrbgateStr fields[ORBGATE_WIRE_FIELDS]; /* Those of the fields that it has at most once. */
 } OrbgateMessage;
 
-/* A question in memory of its own, which grows. Free it with `orbgate_question_free`. */
+/* A question with memory of its own, which grows. Free it with `orbgate_question_free`. */
 static inline OrbgateQuestion orbgate_question_init(void)
 {
-    const OrbgateQuestion question = {NULL, 0, 0, 0, true};
+    const OrbgateQuestion question = {NULL, 0, 0, NULL, 0, 0, true};
     return question;
 }
 
-/* A question in memory of the caller, without any allocation. */
-static inline OrbgateQuestion orbgate_question_in(char *room, size_t size)
+/* A question and its answer in memory of the caller, without any allocation. */
+static inline OrbgateQuestion orbgate_question_in(char *room, size_t size, char *answer, size_t answer_size)
 {
-    const OrbgateQuestion question = {room, 0, room == NULL ? 0 : size, 0, false};
+    const OrbgateQuestion question = {room, 0, room == NULL ? 0 : size, answer, answer == NULL ? 0 : answer_size, 0, false};
     return question;
 }
 
@@ -77,6 +79,7 @@ static inline void orbgate_question_free(OrbgateQuestion *question)
 {
     if (question != NULL && question->grows) {
         free(question->data);
+        free(question->answer);
         *question = orbgate_question_init();
     }
 }
@@ -96,6 +99,15 @@ static inline uint32_t orbgate_wire_word(const char *from)
            | (uint32_t)(unsigned char)from[3] << 24;
 }
 
+static inline bool orbgate_wire_grow(char **data, size_t *room, size_t least)
+{
+    const size_t size = least < 1024 ? 1024 : least;
+    char *const grown = (char *)realloc(*data, size);
+    *data = grown == NULL ? *data : grown;
+    *room = grown == NULL ? *room : size;
+    return grown != NULL;
+}
+
 /* Adds a field with a copy of these bytes, if it is there. */
 static inline void orbgate_wire_add(OrbgateQuestion *to, uint32_t question, uint32_t number, bool is_there, const char *value, size_t len)
 {
@@ -103,19 +115,10 @@ static inline void orbgate_wire_add(OrbgateQuestion *to, uint32_t question, uint
         return;
     }
     if (to->number != question || (value == NULL && len > 0) || to->len > ORBGATE_MAX_MESSAGE_BYTES - 8
-        || len > ORBGATE_MAX_MESSAGE_BYTES - 8 - to->len) {
+        || len > ORBGATE_MAX_MESSAGE_BYTES - 8 - to->len
+        || (len + 8 > to->room - to->len && !(to->grows && orbgate_wire_grow(&to->data, &to->room, 2 * (to->len + len + 8))))) {
         to->number = 0;
         return;
-    }
-    if (len + 8 > to->room - to->len) {
-        const size_t room = 2 * (to->len + len + 8);
-        char *data = to->grows ? (char *)realloc(to->data, room) : NULL;
-        if (data == NULL) {
-            to->number = 0;
-            return;
-        }
-        to->data = data;
-        to->room = room;
     }
     orbgate_wire_write(to->data + to->len, number);
     orbgate_wire_write(to->data + to->len + 4, (uint32_t)len);
@@ -261,10 +264,7 @@ static inline bool orbgate_wire_read(OrbgateMessage *to, uint32_t kind, const ch
     return forms != NULL;
 }
 
-/*
- * Reads an answer; false if it isn't one that this header knows, and then `to` has no message. Only needed for an answer that doesn't come
- * from `orbgate_gate_send`, such as a copy by `orbgate_step_copy`.
- */
+/* Reads an answer that doesn't come from `orbgate_gate_send`; false if this header doesn't know it, and then `to` has no message. */
 ORBGATE_NODISCARD static inline bool orbgate_message_read(OrbgateMessage *to, const char *data, size_t len)
 {
     OrbgateStr fields;
@@ -340,31 +340,24 @@ static inline bool orbgate_answer_is_allow(const OrbgateMessage *answer)
     return orbgate_packed_is_allow(orbgate_answer_get_packed(answer)) && orbgate_answer_get_http_status(answer) == 0;
 }
 
-/*
- * Asks a gate: `orbgate_gate_call` with a question and its answer. That function documents which of `gate` and `engine` a question
- * needs.
- *
- * After any status but ORBGATE_STATUS_OK, the request of the step is over, and `answer` has no message.
- */
-ORBGATE_NODISCARD static inline OrbgateStatus orbgate_gate_send(const OrbgateGate *gate, const OrbgateEngine *engine, OrbgateStep *step,
-                                                                const OrbgateQuestion *question, OrbgateMessage *answer)
+/* Calls `orbgate_gate_ask`. After any status but ORBGATE_STATUS_OK, `answer` has no message: deny, and end a step that isn't 0. */
+ORBGATE_NODISCARD static inline OrbgateStatus orbgate_gate_send(uint64_t *gate, const OrbgateEngine *engine, uint64_t *step,
+                                                                OrbgateQuestion *question, OrbgateMessage *answer)
 {
-    static const char drop[] = {@DROP@, 0, 0, 0, 0, 0, 0, 0};
-    OrbgateStr bytes = {NULL, 0};
     OrbgateStatus status = ORBGATE_STATUS_INVALID_ARGUMENT;
-    if (question != NULL && question->number != 0 && answer != NULL) {
-        status = orbgate_gate_call(gate, engine, step, question->data, question->len, &bytes);
-    }
-    if (status == ORBGATE_STATUS_OK) {
-        if (orbgate_message_read(answer, bytes.data, bytes.len)) {
-            return status;
+    size_t len = 0;
+    if (question != NULL && question->number != 0 && answer != NULL
+        && (question->answer_room > 0 || !question->grows || orbgate_wire_grow(&question->answer, &question->answer_room, 0))) {
+        status = orbgate_gate_ask(gate, engine, step, question->data, question->len, question->answer, question->answer_room, &len);
+        if (status == ORBGATE_STATUS_TOO_SMALL && question->grows && orbgate_wire_grow(&question->answer, &question->answer_room, len)) {
+            status = orbgate_gate_ask(gate, engine, step, NULL, 0, question->answer, question->answer_room, &len);
         }
-        status = ORBGATE_STATUS_INVALID_ARGUMENT;
     }
-    if (answer != NULL) {
+    if (answer != NULL && (status != ORBGATE_STATUS_OK || !orbgate_message_read(answer, question->answer, len))) {
         memset(answer, 0, sizeof *answer);
+        status = status == ORBGATE_STATUS_OK ? ORBGATE_STATUS_INVALID_ARGUMENT : status;
     }
-    return orbgate_gate_call(NULL, NULL, step, drop, sizeof drop, &bytes) == ORBGATE_STATUS_PANIC ? ORBGATE_STATUS_PANIC : status;
+    return status;
 }
 
 #endif /* ORBGATE_GATE_H */

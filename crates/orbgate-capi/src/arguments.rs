@@ -21,16 +21,6 @@ pub(crate) unsafe fn shared<'a, T>(pointer: *const T) -> OrStatus<&'a T> {
     Ok(unsafe { &*pointer })
 }
 
-/// Dereferences a pointer that only this call uses.
-#[cfg(feature = "gate")]
-pub(crate) unsafe fn exclusive<'a, T>(pointer: *mut T) -> OrStatus<&'a mut T> {
-    if pointer.is_null() || !pointer.is_aligned() {
-        return Err(INVALID);
-    }
-    // SAFETY: neither null nor misaligned, and the caller guarantees the rest.
-    Ok(unsafe { &mut *pointer })
-}
-
 /// Dereferences a pointer; `None` if it is null.
 #[inline(always)]
 pub(crate) unsafe fn optional<'a, T>(pointer: *const T) -> OrStatus<Option<&'a T>> {

@@ -15,6 +15,8 @@ orbgate::codes! {
         Panic = 5: "panic", "a bug in the library was caught: the call had no effect, and later calls work";
         InvalidConfiguration = 6: "invalid_configuration",
             "the token configuration, or an option of a gate, has errors; the error lists each";
+        TooSmall = 7: "too_small", "the answer needs more room; the step keeps it";
+        Full = 8: "full", "too many steps are open, so none has begun; end those that no request needs";
     }
 }
 

@@ -1,6 +1,6 @@
 //! `orbgate fmt`: formats policies.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -147,16 +147,67 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     // A symbolic link stays a link.
     let path = fs::canonicalize(path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    // A new file with a random name, readable only by its owner until it has the mode of the old file.
-    let mut beside = NamedTempFile::new_in(folder)?;
-    beside.write_all(text.as_bytes())?;
     let permissions = fs::metadata(&path)?.permissions();
-    beside.as_file().set_permissions(permissions)?;
-    // Write it to disk before renaming it, so that a crash leaves either the old or the new
-    // contents.
-    beside.as_file().sync_all()?;
+    let write = |mut file: &File| {
+        file.write_all(text.as_bytes())?;
+        file.set_permissions(permissions.clone())?;
+        // Write it to disk before renaming it, so that a crash leaves either the old or the new contents.
+        file.sync_all()
+    };
+    if let Some(file) = nameless::create(folder) {
+        write(&file)?;
+        if let Ok(named) = nameless::name(&file, folder) {
+            named.persist(&path)?;
+            return Ok(());
+        }
+    }
+    // A new file with a random name, readable only by its owner until it has the mode of the old file.
+    let beside = NamedTempFile::new_in(folder)?;
+    write(beside.as_file())?;
     beside.persist(&path)?;
     Ok(())
+}
+
+/// A file without a name is gone with its process, so a killed one leaves nothing behind. It has a name only from the end
+/// of writing until the renaming.
+#[cfg(target_os = "linux")]
+mod nameless {
+    use std::fs::{File, OpenOptions};
+    use std::io;
+    use std::os::fd::AsRawFd as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    use std::path::Path;
+
+    use rustix::fs::{AtFlags, CWD, OFlags, linkat};
+    use tempfile::{Builder, NamedTempFile};
+
+    /// `None` on a file system that has no such files.
+    pub(super) fn create(folder: &Path) -> Option<File> {
+        let flags = i32::try_from(OFlags::TMPFILE.bits()).ok()?;
+        OpenOptions::new().write(true).mode(0o600).custom_flags(flags).open(folder).ok()
+    }
+
+    pub(super) fn name(file: &File, folder: &Path) -> io::Result<NamedTempFile<()>> {
+        let open = format!("/proc/self/fd/{}", file.as_raw_fd());
+        Builder::new().make_in(folder, |name| Ok(linkat(CWD, &open, CWD, name, AtFlags::SYMLINK_FOLLOW)?))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod nameless {
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
+
+    use tempfile::NamedTempFile;
+
+    pub(super) const fn create(_: &Path) -> Option<File> {
+        None
+    }
+
+    pub(super) fn name(_: &File, _: &Path) -> io::Result<NamedTempFile<()>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 #[derive(Serialize)]

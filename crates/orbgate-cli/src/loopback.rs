@@ -1,17 +1,16 @@
 //! A server for programs on this machine: the explorer's and the test issuer's.
 
 use core::convert::Infallible;
-use core::future::ready;
 use core::net::Ipv4Addr;
 use core::time::Duration;
 use std::io;
 use std::sync::Arc;
 
-use http_body_util::Full;
+use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
@@ -20,6 +19,8 @@ use tokio::time::{sleep, timeout};
 
 /// The most bytes of a request's head.
 pub(crate) const MOST_HEAD: usize = 16 * 1024;
+/// The most bytes of a request's body.
+const MOST_BODY: usize = 64 * 1024;
 /// A browser opens some connections before it needs them.
 const MOST_CONNECTIONS: usize = 32;
 /// How long a connection may take.
@@ -39,7 +40,7 @@ pub(crate) async fn listen(port: u16) -> io::Result<TcpListener> {
 
 pub(crate) async fn serve<A>(listener: TcpListener, answer: A) -> !
 where
-    A: Fn(&Request<Incoming>) -> Response<Full<Bytes>> + Send + Sync + 'static,
+    A: Fn(&Request<Bytes>) -> Response<Full<Bytes>> + Send + Sync + 'static,
 {
     let answer = Arc::new(answer);
     let open = Arc::new(Semaphore::new(MOST_CONNECTIONS));
@@ -50,7 +51,10 @@ where
             continue;
         };
         let answer = Arc::clone(&answer);
-        let service = service_fn(move |request| ready(Ok::<_, Infallible>(answer(&request))));
+        let service = service_fn(move |request| {
+            let answer = Arc::clone(&answer);
+            async move { Ok::<_, Infallible>(whole(request).await.map_or_else(too_large, |request| answer(&request))) }
+        });
         let mut connection = http1::Builder::new();
         // One request, then it ends: an open connection would keep others out.
         connection.keep_alive(false).max_buf_size(MOST_HEAD);
@@ -63,4 +67,17 @@ where
             drop(permit);
         }));
     }
+}
+
+/// The request with its body; `None` if the body is too large, or doesn't arrive.
+async fn whole(request: Request<Incoming>) -> Option<Request<Bytes>> {
+    let (head, body) = request.into_parts();
+    let body = Limited::new(body, MOST_BODY).collect().await.ok()?;
+    Some(Request::from_parts(head, body.to_bytes()))
+}
+
+fn too_large() -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::default());
+    *response.status_mut() = StatusCode::PAYLOAD_TOO_LARGE;
+    response
 }

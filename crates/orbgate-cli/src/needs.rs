@@ -58,13 +58,21 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
         }
     }
     let needs = needs.answer();
+    if let Some(log) = arguments.log.as_ref().filter(|_| needs.calls == 0 && lines.unusable == 0) {
+        // "No scope is needed" would be misleading.
+        return Err(Stop::Error(format!("{}: there are no calls", log.display())));
+    }
     let at = if arguments.log.is_some() { "line" } else { "argument" };
     if arguments.json {
         print_json(&needs)?;
     } else {
         output::print(|out| write(out, &needs, source, at))?;
     }
-    let exit = if needs.refusals.is_empty() { Exit::Fine } else { Exit::Findings };
+    let exit = match (needs.calls, needs.refusals.is_empty()) {
+        (0, _) => Exit::CouldNotRun,
+        (_, true) => Exit::Fine,
+        (_, false) => Exit::Findings,
+    };
     Ok(arguments.tolerance.exit(lines.unusable, lines.all, exit))
 }
 
@@ -122,5 +130,5 @@ Examples:
 Exit codes:
   0  every call can be allowed
   1  no scope could allow some call
-  2  could not run: bad usage, policy or log, or more lines that are not
-     calls than --tolerate accepts";
+  2  could not run: bad usage, policy or log, a log without calls, or more
+     lines that are not calls than --tolerate accepts";

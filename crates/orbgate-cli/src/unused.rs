@@ -61,7 +61,11 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     } else {
         output::print(|out| write(out, &counted, &answer.scopes))?;
     }
-    let exit = if answer.unused.is_empty() { Exit::Fine } else { Exit::Findings };
+    let exit = match (answer.scopes.is_empty(), answer.unused.is_empty()) {
+        (true, _) => Exit::CouldNotRun,
+        (false, true) => Exit::Fine,
+        (false, false) => Exit::Findings,
+    };
     Ok(arguments.tolerance.exit(lines.unusable, lines.all, exit))
 }
 

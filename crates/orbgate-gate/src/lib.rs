@@ -29,14 +29,14 @@ pub use crate::header::same_header;
 pub use crate::mcp::{Legacy, Mcp, McpCall, McpEnd, McpError, McpFault, McpRequest, McpResponse};
 pub use crate::metadata::Metadata;
 pub use crate::orbs::{
-    Amount, Charging, HandlerOutcome, HoldAnswer, HoldCommand, HoldId, HoldStep, Holds, LedgerCall, LedgerReply,
-    McpOrbs, NoAmount, OnCancelled, OrbRules, Output, RemoteHolds, SettleAnswer, SettledCounts, Settlement, Unpaid,
+    Amount, ChargedBy, Charging, GateCharges, HandlerOutcome, HoldAnswer, HoldCommand, HoldId, HoldStep, Holds,
+    LedgerCall, LedgerReply, McpOrbs, NoAccount, NoAmount, OnCancelled, OrbRules, Output, RemoteHolds, SettleAnswer,
+    SettledCounts, Settlement, Statement, Uncharged, Unpaid,
 };
 pub use crate::order::Opened;
 pub use crate::public::{PublicRoutes, PublicRoutesError};
-pub use crate::reload::{
-    Changes, Compare, Current, Ending, FileRead, Follower, LoadError, LoadRules, Look, Reloaded, Version,
-};
+pub use crate::reload::read::{FileRead, Reloaded};
+pub use crate::reload::{Changes, Compare, Current, Ending, Follower, LoadError, LoadRules, Look, Version};
 pub use crate::request::{Matched, Request, allows_bonus_orbs, same_template};
 pub use crate::routes::{RoutesDiffer, Undeclared, check_routes};
 pub use crate::rules::{CorsPreflight, Rules};

@@ -3,8 +3,10 @@
 #![allow(clippy::arithmetic_side_effects, clippy::disallowed_methods, reason = "a test stops at its first surprise")]
 
 mod exchange;
+mod follower;
 mod mcp;
 mod mcp_orbs;
+mod mcp_sessions;
 
 mod orbs;
 mod outside;

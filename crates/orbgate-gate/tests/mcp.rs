@@ -129,7 +129,7 @@ fn the_shared_requests_have_the_written_answers() {
             assert_eq!(challenge.unwrap(), format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""), "{name}");
         }
     }
-    assert_eq!(count, [11, 106, 27]);
+    assert_eq!(count, [14, 113, 32]);
 }
 
 #[test]
@@ -499,6 +499,21 @@ fn a_policy_has_nothing_else_at_and_below_the_endpoint() {
         let error = mcp.check(&engine(&policy)).err();
         assert_eq!(error.map_or(0, |error| error.lines().len()), lines, "{routes}");
     }
+    // The places are those of the file.
+    let of = |routes: &str| POLICY.replace("[MCP /tools/call/refund]", routes);
+    let priced = of("[{ route: MCP /notifications/a, orbs: 1 }, MCP /notifications/b, GET /c]");
+    let error = mcp.check(&engine(&priced)).unwrap_err();
+    let why = "a notification has no response, so it can't consume orbs: give it a scope with `orbs: false`";
+    assert_eq!(
+        error.lines(),
+        [
+            format!("32:27: route `MCP /mcp/notifications/a`: {why}"),
+            format!("32:60: route `MCP /mcp/notifications/b`: {why}"),
+            "32:82: route `GET /mcp/c`: only MCP operations can be at an MCP endpoint and below it".to_owned(),
+        ]
+    );
+    let unstated = priced.replace("orbs: 5", "orbs: true");
+    assert_eq!(mcp.check(&engine(&unstated)).unwrap_err().lines().len(), 3);
     for path in ["", "/", "mcp", "/{id}", "/a b", "/mcp/", "/a//b", "/a?b", "/.."] {
         assert!(Mcp::new(path).is_err(), "{path}");
     }

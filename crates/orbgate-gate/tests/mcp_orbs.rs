@@ -13,6 +13,7 @@ struct Row {
     costs: String,
     is_legacy: bool,
     is_closed: bool,
+    in_session: bool,
     status: u16,
     headers: Vec<(String, String)>,
     body: String,
@@ -29,6 +30,7 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
             costs: text("costs"),
             is_legacy: row["legacy"] == true,
             is_closed: row["closed"] == true,
+            in_session: row["session"] == true,
             status: row["status"].as_u64().unwrap().try_into().unwrap(),
             headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             body: text("body"),
@@ -39,7 +41,7 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
 
 impl Row {
     fn begun(&self) -> McpResponse {
-        let mut response = McpResponse::new("7", self.is_legacy);
+        let mut response = McpResponse::new("7", self.is_legacy).in_session(self.in_session);
         let headers = self.headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
         response.begin(&headers.collect::<Vec<_>>());
         response
@@ -92,7 +94,7 @@ fn the_shared_responses_cost_what_is_written() {
             assert_eq!(row.captures(end, &rules), expected == OnCancelled::Capture, "{}: {rules:?}", row.name);
         }
     }
-    assert_eq!(ROWS.len(), 45);
+    assert_eq!(ROWS.len(), 58);
 }
 
 #[test]
@@ -125,7 +127,7 @@ fn what_happens_to_the_handler_counts_as_well() {
         assert_eq!(settled(HandlerOutcome::Status(200), lost.end()), Settlement::Capture(2));
         assert_eq!(settled(HandlerOutcome::Cancelled, lost.end()), on_cancelled);
     }
-    assert!([0, 8, 0x10, 0x18, 0x21, 0xff].iter().all(|number| McpEnd::of_number(*number).is_none()));
+    assert!([0, 8, 0x10, 0x18, 0x20, 0x28, 0x38, 0x41, 0xff].iter().all(|number| McpEnd::of_number(*number).is_none()));
 }
 
 #[test]

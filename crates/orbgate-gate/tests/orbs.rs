@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use orbgate::{Detail, Engine, Policy, Reason, Token, TokenKind};
 use orbgate_gate::{
-    Amount, Answer, Challenge, Charging, CorsPreflight, Credentials, Gate, HandlerOutcome, HoldAnswer, HoldCommand,
-    HoldId, Holds, Matched, OnCancelled, OrbRules, Output, PublicRoutes, Request, Rules, SettleAnswer, Settlement,
-    Unpaid, Verified,
+    Amount, Answer, Challenge, ChargedBy, Charging, CorsPreflight, Credentials, Gate, GateCharges, HandlerOutcome,
+    HoldAnswer, HoldCommand, HoldId, Holds, Matched, OnCancelled, OrbRules, Output, PublicRoutes, Request, Rules,
+    SettleAnswer, Settlement, Statement, Unpaid, Verified,
 };
+use orbgate_token::{NoticeLevel, Verifier};
 
 /// A token with every scope and perhaps an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,13 +133,93 @@ fn routes_without_an_amount_are_found() {
     assert_eq!(OrbRules::check_amounts(&engine(), &["POST /open/{id}".to_owned()]), Ok(()));
 }
 
+/// Three issuers: `account` for both kinds or one, and for none.
+fn issuers(accounts: [&str; 3]) -> Verifier {
+    let kinds =
+        ["{ user: [{ claim: k, equals: u }], organisation: [{ claim: k, equals: o }] }", "user", "organisation"];
+    let issuer = |(number, (account, kind)): (usize, (&str, &str))| {
+        format!("  - {{ issuer: 'https://{number}.test', audience: a, kind: {kind}{account} }}\n")
+    };
+    let issuers: String = accounts.into_iter().zip(kinds).enumerate().map(issuer).collect();
+    Verifier::from_yaml(&format!("orbgate_token: 1\nissuers:\n{issuers}")).unwrap()
+}
+
 #[test]
-fn a_host_that_cannot_charge_names_a_route_that_consumes() {
-    let notice =
-        "routes that consume orbs: 3, such as `POST /fixed`. This gate can't charge calls; their handlers must";
-    assert_eq!(OrbRules::uncharged(&engine()).as_deref(), Some(notice));
+fn a_gate_states_how_it_charges() {
     let free = "orbgate: 1\napis: { a: { base_path: '', scopes: { free: { orbs: false, routes: [GET /free] } } } }\n";
-    assert_eq!(OrbRules::uncharged(&Engine::new(&Policy::from_yaml(free).unwrap())), None);
+    let (paid, free) = (engine(), Engine::new(&Policy::from_yaml(free).unwrap()));
+    let both = ", account: { claim: org }";
+    let all = issuers([both, ", account: client", ", account: subject"]);
+    let some = issuers([", account: { user: subject }", both, ""]);
+    let none = issuers(["", "", ""]);
+    let stated = |routes: &[&str]| ChargedBy::Ledger(routes.iter().map(ToString::to_string).collect());
+    let open = stated(&["POST /open/{}"]);
+    let of_all = "account of `https://0.test`: `org`; of `https://1.test`: `client_id`; of `https://2.test`: `sub`";
+    let of_some = "account of `https://0.test`: user `sub`, organisation none; of `https://1.test`: `org`; of `https://2.test`: none";
+    let of_none = "account of `https://0.test`: none; of `https://1.test`: none; of `https://2.test`: none";
+    let three = "routes that consume orbs: 3, such as `POST /fixed`";
+    let function = "a function states the amount of `GET /free`, which consumes none";
+    let no_account = "no issuer of the token configuration has `account`, so a gate with a ledger would deny each call that \
+                      consumes orbs (routes: 3, such as `POST /fixed`): add `account` to each issuer whose users or clients pay, \
+                      for example `account: subject`";
+    let (info, warning) = (NoticeLevel::Info, NoticeLevel::Warning);
+    let handlers = ChargedBy::Handlers;
+    let table = [
+        (&handlers, &free, &all, info, format!("charging: no ledger; routes that consume orbs: 0; {of_all}")),
+        (
+            &handlers,
+            &paid,
+            &all,
+            warning,
+            format!("charging: no ledger, so only the handlers can charge; {three}; {of_all}"),
+        ),
+        (
+            &handlers,
+            &paid,
+            &none,
+            warning,
+            format!("charging: no ledger, so only the handlers can charge; {three}; {of_none}"),
+        ),
+        (&open, &paid, &all, info, format!("charging: in a ledger; {three}; {of_all}")),
+        (&open, &paid, &some, warning, format!("charging: in a ledger; {three}; {of_some}")),
+        (&open, &free, &none, warning, format!("charging: in a ledger; routes that consume orbs: 0; {of_none}")),
+        (
+            &stated(&["POST /open/{a}", "GET /free"]),
+            &paid,
+            &all,
+            warning,
+            format!("charging: in a ledger; {three}; {function}; {of_all}"),
+        ),
+        (&ChargedBy::Service, &paid, &none, info, format!("charging: only by the service behind the proxy; {three}")),
+    ];
+    for (by, engine, verifier, level, text) in table {
+        let charges = GateCharges::new(by.clone()).with_accounts(verifier.accounts());
+        assert_eq!(charges.statement(engine), Ok(Statement { level, text }), "{by:?}");
+    }
+    let refused = |by: &ChargedBy, verifier: &Verifier| {
+        GateCharges::new(by.clone())
+            .with_accounts(verifier.accounts())
+            .statement(&paid)
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(refused(&open, &none), Err(no_account.to_owned()));
+    let no_amount = "`POST /open/{id}` consumes orbs, but neither the policy nor a function states how many";
+    assert_eq!(refused(&stated(&[]), &all), Err(no_amount.to_owned()));
+    // Another verifier's tokens might have accounts.
+    assert_eq!(GateCharges::new(open).statement(&paid).unwrap().text, format!("charging: in a ledger; {three}"));
+}
+
+#[test]
+fn a_statement_names_a_few_issuers() {
+    let issuers = |count: u32| {
+        let issuer =
+            |number| format!("  - {{ issuer: 'https://{number}.test', audience: a, kind: user, account: subject }}\n");
+        let issuers: String = (0..count).map(issuer).collect();
+        let verifier = Verifier::from_yaml(&format!("orbgate_token: 1\nissuers:\n{issuers}")).unwrap();
+        GateCharges::new(ChargedBy::Handlers).with_accounts(verifier.accounts()).statement(&engine()).unwrap().text
+    };
+    assert!(issuers(20).ends_with("; of `https://19.test`: `sub`"));
+    assert!(issuers(22).ends_with("; of `https://19.test`: `sub`; and of 2 more issuers"));
 }
 
 #[test]

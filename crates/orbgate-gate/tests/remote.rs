@@ -57,7 +57,7 @@ impl Service {
             }
             other => panic!("{other}"),
         };
-        assert!(commands.len() <= 1000);
+        assert!(commands.len() <= 500);
         let answers = commands.iter().map(|command| match self.run(command, now) {
             Ok(answer) => answer,
             Err(error) => json!({ "error": error.code() }),
@@ -164,14 +164,54 @@ fn a_lost_answer_is_asked_again_and_charged_once() {
     assert_eq!(service.balance().posted.get(), 95);
 }
 
+/// A wrong secret shows at the start, and again until the service has taken one message.
+#[test]
+fn the_first_message_shows_a_wrong_secret() {
+    let (mut holds, mut service) = (RemoteHolds::new(orb_rules()), Service::new());
+    for (now, answer) in [(0, None), (20_000, Some(401)), (40_000, Some(503))] {
+        assert_eq!(holds.wake(), Some(at(now)));
+        assert_eq!(now.checked_sub(1).and_then(|before| holds.next_call(at(before))), None);
+        let call = holds.next_call(at(now)).unwrap();
+        assert_eq!((call.path, call.body.as_str(), call.timeout), ("/v1/extend", "[]", at(2000)));
+        assert_eq!(holds.next_call(at(now)), None);
+        let reply = answer.map(|status| LedgerReply { status, body: b"[]" });
+        holds.called(call.number, reply, at(now));
+    }
+    assert_eq!(settle(&mut holds, &mut service, at(60_000)), 1);
+    assert_eq!((holds.next_call(at(200_000)), holds.wake()), (None, None));
+    // Any message shows it.
+    let mut holds = RemoteHolds::new(orb_rules());
+    start(&mut holds, &mut service, 1, at(0));
+    assert_eq!((holds.next_call(at(0)), holds.wake()), (None, Some(at(20_000))), "only the heartbeat");
+}
+
+/// Calls end long before their holds expire, and callers that were denied together don't come back together.
+#[test]
+fn a_temporary_denial_says_come_back_soon_but_not_all_at_once() {
+    let mut seen = std::collections::BTreeSet::new();
+    for number in 0..=255_u8 {
+        let id = HoldId::new([number; 16]);
+        let retry = |expires_in| match Unpaid::insufficient(Detail::TemporarilyHeld, id, expires_in) {
+            Unpaid::Insufficient { retry_after, .. } => retry_after,
+            other => panic!("{other:?}"),
+        };
+        let soon = retry(Some(at(60_000))).unwrap();
+        assert!(soon <= at(4_000), "{soon:?}");
+        seen.insert(soon.as_millis().div_ceil(1000));
+        assert_eq!(retry(Some(at(60_000))), Some(soon));
+        assert!(retry(Some(at(3))).unwrap() <= at(3));
+        assert_eq!(retry(None), None);
+    }
+    assert!([1, 2, 3, 4].iter().all(|second| seen.contains(second)), "{seen:?}");
+}
+
 #[test]
 fn an_empty_account_and_a_silent_service_deny() {
     let (mut holds, mut service) = (RemoteHolds::new(orb_rules()), Service::new());
     let ids: Vec<_> = (0..20).map(|number| start(&mut holds, &mut service, number, at(0))).collect();
     let id = command(99).id;
     let call = called(holds.hold(command(99), at(0)));
-    let retry_after = Some(at(60_000));
-    let denied = Unpaid::Insufficient { detail: Detail::TemporarilyHeld, retry_after };
+    let denied = Unpaid::insufficient(Detail::TemporarilyHeld, id, Some(at(60_000)));
     assert_eq!(held(&mut holds, &mut service, id, &call, at(0)), HoldStep::Deny(denied));
     for id in ids {
         holds.ended(id, HandlerOutcome::Status(200), None, None, at(1));

@@ -1,12 +1,12 @@
 //! The gateway's program: `orbgate-gateway --config gateway.yaml`.
 #![allow(
-    clippy::disallowed_macros,
     clippy::disallowed_methods,
     reason = "a program says on its standard streams what it was asked, and has a token from its environment"
 )]
 
 use core::net::SocketAddr;
 use std::ffi::OsString;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -35,36 +35,51 @@ enum Asked {
 
 fn main() -> ExitCode {
     let result = match asked(std::env::args_os().skip(1)) {
-        Ok(Asked::Help) => {
-            println!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
-        Ok(Asked::Version) => {
-            println!("orbgate-gateway {}", env!("CARGO_PKG_VERSION"));
-            return ExitCode::SUCCESS;
-        }
-        Ok(Asked::Check(file)) => check(&file).map(|checked| {
-            for warning in &checked.warnings {
-                eprintln!("warning: {warning}");
+        Ok(Asked::Help) => return say(USAGE, 0),
+        Ok(Asked::Version) => return say(&format!("orbgate-gateway {}", env!("CARGO_PKG_VERSION")), 0),
+        Ok(Asked::Check(file)) => match check(&file) {
+            Ok(checked) => {
+                checked.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
+                return say(&format!("{}: nothing is wrong\npolicy: {}", file.display(), checked.policy), 0);
             }
-            println!("{}: nothing is wrong\npolicy: {}", file.display(), checked.policy);
-        }),
+            Err(error) => Err(error),
+        },
         Ok(Asked::Probe(file, proxy, backend, token)) => {
             return found(probe(&file, proxy, backend, &token));
         }
         Ok(Asked::Run(file)) => run(&file),
         Err(why) => {
-            eprintln!("orbgate-gateway: {why}\n\n{USAGE}");
+            complain(&format!("orbgate-gateway: {why}\n\n{USAGE}"));
             return ExitCode::from(2);
         }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            complain(&error.to_string());
             ExitCode::from(2)
         }
     }
+}
+
+/// Prints lines on standard output, and exits with `code`, or with 2 if they can't be written.
+fn say(lines: &str, code: u8) -> ExitCode {
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{lines}").and_then(|()| out.flush()) {
+        Ok(()) => ExitCode::from(code),
+        Err(error) => {
+            // As in `orbgate-gateway --help | head -0`.
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                complain(&format!("cannot write to standard output: {error}"));
+            }
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn complain(lines: &str) {
+    // There is nowhere else to report an error if standard error is closed.
+    let _ = writeln!(io::stderr(), "{lines}");
 }
 
 /// Parses the arguments, in any order, or returns an error message.
@@ -114,17 +129,14 @@ fn asked(mut arguments: impl Iterator<Item = OsString>) -> Result<Asked, String>
 /// Prints the findings of a probe. Exits with 1 if there are any.
 fn found(result: Result<Vec<String>, StartError>) -> ExitCode {
     match result {
-        Ok(findings) if findings.is_empty() => {
-            println!("what arrives was allowed");
-            ExitCode::SUCCESS
-        }
+        Ok(findings) if findings.is_empty() => say("what arrives was allowed", 0),
         Ok(findings) => {
-            println!("{}", findings.join("\n"));
-            eprintln!("a cause besides the configuration is a proxy older than {OLDEST}");
-            ExitCode::from(1)
+            let code = say(&findings.join("\n"), 1);
+            complain(&format!("a cause besides the configuration is a proxy older than {OLDEST}"));
+            code
         }
         Err(error) => {
-            eprintln!("{error}");
+            complain(&error.to_string());
             ExitCode::from(2)
         }
     }

@@ -11,14 +11,13 @@ use serde_json::{Value, json};
 
 use crate::operation::{Ca, ask_securely};
 use crate::server::Server;
+use crate::stores::{GATE, OPERATOR, hold, message};
 use crate::support::wire::{Answer, ask, ask_on, request};
 use crate::support::{Gateway, folder, free_port, run};
 
 const TOKENS: &str = include_str!("../../../examples/gateway/tokens.yaml");
 
-const GATE: &str = "gate-secret-0123456789-0123456789";
 const NEXT: &str = "next-secret-0123456789-0123456789";
-const OPERATOR: &str = "operator-secret-0123456789-0123456789";
 
 struct Service {
     gateway: Gateway,
@@ -26,14 +25,18 @@ struct Service {
 }
 
 impl Service {
-    /// It is ready without keys, because it decides nothing.
+    /// It is ready without keys, because it decides nothing. So its log states no policy.
     fn start(name: &str) -> Self {
         let (folder, address) = (folder(&format!("ledger-{name}")), format!("127.0.0.1:{}", free_port()));
         for (file, secret) in [("gate", GATE), ("next", NEXT), ("operator", OPERATOR)] {
             fs::write(folder.join(file), format!("{secret}\n")).unwrap();
         }
         let config = config(&address, "[gate, next]");
-        Self { gateway: Gateway::start_with(folder, TOKENS, &config), address }
+        let mut gateway = Gateway::start_with(folder, TOKENS, &config);
+        gateway.running.until("it listens", |running| running.said().contains("listening"));
+        let log = gateway.running.said();
+        assert!(!["built-in policy", "\"digest\"", "charging: "].iter().any(|it| log.contains(it)), "{log}");
+        Self { gateway, address }
     }
 
     fn send(&self, method: &str, path: &str, secret: &str, body: &str) -> Answer {
@@ -60,19 +63,6 @@ fn config(address: &str, gates: &str) -> String {
 
 fn post(address: &str, method: &str, path: &str, secret: &str, body: &str) -> Answer {
     ask(address, &message(method, path, secret, body))
-}
-
-fn message(method: &str, path: &str, secret: &str, body: &str) -> Vec<u8> {
-    let length = body.len();
-    let head = format!(
-        "{method} {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer {secret}\r\n\
-         Content-Length: {length}\r\n\r\n"
-    );
-    (head + body).into_bytes()
-}
-
-fn hold(id: &str, amount: u64) -> Value {
-    json!({ "id": id, "account": "alice", "amount": amount, "bonus": false, "ttl": 60_000 })
 }
 
 #[test]
@@ -142,10 +132,15 @@ fn a_gate_holds_extends_and_settles_and_the_operator_does_the_rest() {
     let (_, page) = service.ask("/v1/entries", OPERATOR, &json!({ "limit": 2 }));
     let (_, rest) = service.ask("/v1/entries", OPERATOR, &json!({ "after": page["next"] }));
     let causes = [&page, &rest].map(|page| page["entries"].as_array().unwrap().clone()).concat();
+    let causes_at: Vec<_> = causes.iter().map(|entry| entry["at"].as_u64().unwrap()).collect();
     let causes: Vec<_> = causes.iter().map(|entry| entry["cause"].as_str().unwrap()).collect();
     assert_eq!(causes, ["grant", "hold", "capture"]);
     assert_eq!(service.gateway.counted(&["orbgate_ledger_commands_total", "\"hold\"", "temporarily_held"]), 1);
     assert_eq!(service.gateway.counted(&["orbgate_ledger_commands_total", "\"settle\"", "\"done\""]), 4);
+    assert!(rest["complete_until"].as_u64() >= causes_at.last().copied(), "{rest}");
+    for name in ["orbgate_ledger_backlog_accounts", "orbgate_ledger_backlog_seconds"] {
+        assert_eq!(service.gateway.counted(&[name]), 0, "{name}");
+    }
     let log = service.gateway.running.said();
     assert!(![GATE, NEXT, OPERATOR, "alice"].iter().any(|secret| log.contains(secret)), "{log}");
 }
@@ -216,7 +211,7 @@ fn messages_are_read_strictly() {
         ("/v1/hold", String::new()),
         ("/v1/hold", hold("h", 1).to_string().replace("\"id\"", "\"id\":\"x\",\"id\"")),
         ("/v1/settle", json!({ "hold": "h", "settlement": "void" }).to_string()),
-        ("/v1/settle", json!(vec![json!({ "hold": "h", "settlement": "void" }); 1001]).to_string()),
+        ("/v1/settle", json!(vec![json!({ "hold": "h", "settlement": "void" }); 501]).to_string()),
     ] {
         let answer = service.send("POST", path, GATE, &body);
         assert_eq!(answer.status, 400, "{path} {} {answer:?}", &body[..body.len().min(80)]);
@@ -226,10 +221,10 @@ fn messages_are_read_strictly() {
     assert_eq!(answer.status, 413);
     let (status, zero) = service.ask("/v1/hold", GATE, &hold("h", 0));
     assert_eq!((status, &zero["error"]), (422, &json!("zero")));
-    // 1,000 settlements are one message.
-    let most: Vec<_> = (0..1000).map(|at| json!({ "hold": format!("h{at}"), "settlement": "void" })).collect();
+    // 500 settlements are one message.
+    let most: Vec<_> = (0..500).map(|at| json!({ "hold": format!("h{at}"), "settlement": "void" })).collect();
     let (status, answers) = service.ask("/v1/settle", GATE, &json!(most));
-    assert_eq!((status, answers.as_array().unwrap().len()), (200, 1000));
+    assert_eq!((status, answers.as_array().unwrap().len()), (200, 500));
     assert!(answers.as_array().unwrap().iter().all(|answer| answer["state"] == "voided"));
 }
 

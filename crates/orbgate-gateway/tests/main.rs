@@ -9,6 +9,7 @@
 
 mod attacks;
 mod authzen;
+mod each_key;
 mod keycloak;
 mod ledger;
 mod opaque;
@@ -21,4 +22,5 @@ mod remembered;
 #[path = "../../orbgate-ledger/tests/postgres/server.rs"]
 #[allow(dead_code, reason = "the ledger's tests need more of it")]
 mod server;
+mod stores;
 mod support;

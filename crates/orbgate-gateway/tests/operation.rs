@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -497,6 +497,57 @@ fn a_check_and_the_log_name_the_policy() {
         let (code, stdout, _) = run(&folder, None, &["--check", "--config", "gateway.yaml"]);
         let end = format!("{file}: {digest}, routes: {routes}, scopes: {scopes}\n");
         assert!(code == Some(0) && stdout.contains("\npolicy: ") && stdout.ends_with(&end), "{stdout}");
+    }
+}
+
+/// At the start, for each new policy, and once more if another file has it.
+#[test]
+fn the_log_states_what_the_gateway_leaves_to_charge() {
+    let issuer = Issuer::start();
+    let folder = folder("charging");
+    let text = |orbs: &str| {
+        format!(
+            "orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ r: {{ orbs: {orbs}, routes: [GET /a] }} }} }} }}\n...\n"
+        )
+    };
+    fs::write(folder.join("policy.yaml"), text("false")).unwrap();
+    let address = format!("127.0.0.1:{}", free_port());
+    let with = |file: &str| config(&address, "127.0.0.1", &format!("policy: {file}\n"));
+    let mut gateway = Gateway::start(folder.clone(), &issuer, &with("policy.yaml"));
+    let states = |running: &Running| {
+        let lines = running.said();
+        let lines = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let messages = lines.filter_map(|line| line["fields"]["message"].as_str().map(str::to_owned));
+        messages.filter(|message| message.starts_with("charging: ")).collect::<Vec<_>>()
+    };
+    let by_the_service =
+        |routes: &str| format!("charging: only by the service behind the proxy; routes that consume orbs: {routes}");
+    let mut expected = vec![by_the_service("0")];
+    assert_eq!(states(&gateway.running), expected);
+    fs::write(folder.join("policy.yaml"), text("5")).unwrap();
+    expected.push(by_the_service("1, such as `GET /a`"));
+    gateway.running.until("a policy with a price", |running| states(running) == expected);
+    fs::write(folder.join("other.yaml"), text("7")).unwrap();
+    gateway.rewrite(&with("other.yaml"));
+    expected.push(by_the_service("1, such as `GET /a`"));
+    gateway.running.until("another file", |running| states(running) == expected);
+}
+
+#[test]
+fn an_answer_that_nobody_could_read_is_no_success() {
+    for argument in ["--help", "--version"] {
+        let ask = |out: Stdio| {
+            let mut program = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
+            let output = program.arg(argument).stdout(out).output().unwrap();
+            (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        };
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let (code, said) = ask(full.into());
+        let is_said = said.starts_with("cannot write to standard output: ") && said.lines().count() == 1;
+        assert!(code == Some(2) && is_said, "{code:?} {said}");
+        // Its reader has left.
+        let (_, left) = std::io::pipe().unwrap();
+        assert_eq!(ask(left.into()), (Some(2), String::new()));
     }
 }
 

@@ -1,7 +1,10 @@
 //! How the gateway reads its configuration: at the start, when it is asked to check it, and again on SIGHUP.
 
+use core::time::Duration;
 use std::fs;
 use std::path::Path;
+use std::thread;
+use std::time::Instant;
 
 use orbgate_testing::expected::Expected;
 
@@ -83,26 +86,31 @@ fn a_new_configuration_is_taken_whole_or_not_at_all() {
     assert_eq!(loads(&gateway, "refused"), 3);
 }
 
-#[test]
-fn an_operator_is_told_why_nothing_new_counts() {
-    let issuer = Issuer::start();
-    let folder = folder("told");
-    let policy = folder.join("policy.yaml");
-    let text = concat!(
-        "orbgate: 1\napis:\n  a:\n    base_path: /api/v1/external\n    scopes:\n      ",
-        "read:orbs: { permits: reads, orbs: false, routes: [GET /orbs] }\n"
-    );
-    fs::write(&policy, text).unwrap();
+const ONE_ROUTE: &str = concat!(
+    "orbgate: 1\napis:\n  a:\n    base_path: /api/v1/external\n    scopes:\n      ",
+    "read:orbs: { permits: reads, orbs: false, routes: [GET /orbs] }\n"
+);
+
+/// A gateway whose policy, a file, has one route; its issuer, whose question is allowed; and where to ask.
+fn with_one_route(name: &str) -> (Gateway, Issuer, String) {
+    let (issuer, folder) = (Issuer::start(), folder(name));
+    fs::write(folder.join("policy.yaml"), ONE_ROUTE).unwrap();
     let address = format!("127.0.0.1:{}", free_port());
     let config = format!(
         "policy: policy.yaml\nlisteners:\n  - {{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1] }}\n"
     );
-    let mut gateway = Gateway::start(folder, &issuer, &config);
-    let question = issuer.question(&[]);
-    assert_eq!(ask(&address, &question).status, 200);
+    let gateway = Gateway::start(folder, &issuer, &config);
+    assert_eq!(ask(&address, &issuer.question(&[])).status, 200);
+    (gateway, issuer, address)
+}
+
+#[test]
+fn an_operator_is_told_why_nothing_new_counts() {
+    let (mut gateway, issuer, address) = with_one_route("told");
+    let (policy, question) = (gateway.folder.join("policy.yaml"), issuer.question(&[]));
 
     // The signal is for the policy, too: each time it says what is wrong, and in which file.
-    fs::write(&policy, text.replace("orbs: false", "orbs: flase")).unwrap();
+    fs::write(&policy, ONE_ROUTE.replace("orbs: false", "orbs: flase")).unwrap();
     for times in 1..4 {
         gateway.running.signal("HUP");
         gateway.running.until("the policy is refused", |running| {
@@ -112,10 +120,10 @@ fn an_operator_is_told_why_nothing_new_counts() {
         });
     }
     assert_eq!(ask(&address, &question).status, 200);
-    fs::write(&policy, text.replace("/orbs]", "/voxies]")).unwrap();
+    fs::write(&policy, ONE_ROUTE.replace("/orbs]", "/voxies]")).unwrap();
     gateway.running.signal("HUP");
     gateway.running.until("the new policy", |_| ask(&address, &question).status == 403);
-    fs::write(&policy, text).unwrap();
+    fs::write(&policy, ONE_ROUTE).unwrap();
 
     // Without keys everybody is denied: that is said, with its reason, and that it is over.
     let tokens = gateway.folder.join("tokens.yaml");
@@ -135,6 +143,60 @@ fn an_operator_is_told_why_nothing_new_counts() {
     fs::write(&tokens, &right).unwrap();
     gateway.running.signal("HUP");
     gateway.running.until("keys again", |_| ask(&address, &question).status == 200);
+}
+
+/// Some process managers signal again and again.
+#[test]
+fn signals_do_not_delay_a_new_policy() {
+    let (mut gateway, issuer, address) = with_one_route("signalled");
+    let (policy, question) = (gateway.folder.join("policy.yaml"), issuer.question(&[]));
+    let new = ONE_ROUTE.replace("/orbs]", "/voxies]");
+    fs::write(&policy, &new).unwrap();
+    let is_active = (0..40).any(|_| {
+        gateway.running.signal("HUP");
+        thread::sleep(Duration::from_millis(500));
+        ask(&address, &question).status == 403
+    });
+    assert!(is_active, "{}", gateway.running.said());
+    // The log names the policy that is active afterwards.
+    let digest = orbgate::Engine::new(&orbgate::Policy::from_yaml(&new).unwrap()).digest().to_string();
+    gateway.running.signal("HUP");
+    gateway.running.until("the log names the policy", |running| {
+        let said = running.said();
+        let mut lines = said.lines().filter(|line| line.contains(&digest));
+        lines.clone().any(|line| line.contains("policy unchanged"))
+            && lines.any(|line| line.contains("configuration loaded"))
+    });
+}
+
+/// A file that is being written is valid midway, and the operator signals twice.
+#[test]
+fn two_signals_do_not_load_half_a_file() {
+    let issuer = Issuer::start();
+    let (mut gateway, addresses) = gateway("half-file", &issuer, "");
+    let [question, ..] = questions("GET", ORBS, &[("Authorization", &issuer.bearer())]);
+    let half = config(&addresses, "127.0.0.1", "headers: X-Half-\n");
+    let whole = config(&addresses, "127.0.0.1", "headers: X-Whole-\n");
+    let loaded = |gateway: &Gateway| gateway.counted(&["orbgate_gateway_loads_total", "loaded"]);
+    // On a machine that stands still for a second, the half may rest.
+    let is_tried = (0..10).any(|_| {
+        let (before, begun) = (loaded(&gateway), Instant::now());
+        gateway.rewrite(&half);
+        gateway.running.signal("HUP");
+        thread::sleep(Duration::from_millis(1));
+        gateway.running.signal("HUP");
+        thread::sleep(Duration::from_millis(300));
+        gateway.rewrite(&whole);
+        let is_quick = begun.elapsed() < Duration::from_millis(900);
+        gateway
+            .running
+            .until("the whole one", |_| ask(&addresses[0], &question).header("x-whole-scope") == "read:orbs");
+        if is_quick {
+            assert_eq!(loaded(&gateway), before + 1);
+        }
+        is_quick
+    });
+    assert!(is_tried, "this machine is too slow");
 }
 
 #[test]

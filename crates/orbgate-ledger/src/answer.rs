@@ -320,6 +320,9 @@ pub struct Line {
 pub struct Page {
     /// The entries, each with the cursor after it. Nothing can appear before a cursor later.
     pub entries: Vec<(Cursor, Entry)>,
+    /// Entries that come after this page was read aren't earlier than this, unless a clock goes back. So once it has passed the end of
+    /// a month, and the page is the last one, the month is complete.
+    pub complete_until: Millis,
 }
 
 /// A part of the log in the answer of a service.
@@ -331,13 +334,25 @@ pub struct Entries {
     pub entries: Vec<Entry>,
     /// The cursor after the last one; null without entries.
     pub next: Option<String>,
+    /// Entries that come later aren't earlier than this, unless a clock goes back. After the last page, what is before it is complete.
+    pub complete_until: Millis,
 }
 
 impl From<Page> for Entries {
     fn from(page: Page) -> Self {
         let next = page.entries.last().map(|(cursor, _)| cursor.0.clone());
-        Self { entries: page.entries.into_iter().map(|(_, entry)| entry).collect(), next }
+        let complete_until = page.complete_until;
+        Self { entries: page.entries.into_iter().map(|(_, entry)| entry).collect(), next, complete_until }
     }
+}
+
+/// What a command line answers once everything that has expired is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[allow(clippy::exhaustive_structs, reason = "the command makes it")]
+pub struct Complete {
+    /// Entries that come later aren't earlier than this, unless a clock goes back.
+    pub complete_until: Millis,
 }
 
 /// A position in the log of a store: what comes after it can be read later.

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::answer::{Cause, State};
+use crate::answer::{Cause, Extended, Revoked, State};
 use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Settlement};
 use crate::value::{AccountId, Bucket, Id, MAX, Millis, Note, Orbs};
 
@@ -108,6 +108,18 @@ pub(crate) fn hold<C: Columns>(row: &C) -> Result<HoldRow, C::Error> {
         state,
         settlement,
     })
+}
+
+/// The account and the receipt of a revocation.
+pub(crate) fn revocation<C: Columns>(row: &C) -> Result<(i64, Revoked), C::Error> {
+    let (account, grant, amount) = (row.name(5, AccountId::new)?, row.name(2, Id::new)?, row.orbs(3)?);
+    Ok((row.key(1)?, Revoked { id: row.name(0, Id::new)?, account, grant, amount, at: row.time(4)? }))
+}
+
+/// The time to live and the receipt of an extension.
+pub(crate) fn extension<C: Columns>(row: &C) -> Result<(Millis, Extended), C::Error> {
+    let (id, hold) = (row.name(0, Id::new)?, row.name(1, Id::new)?);
+    Ok((row.time(2)?, Extended { id, hold, expires_at: row.time(3)?, at: row.time(4)? }))
 }
 
 pub(crate) fn entry<C: Columns>(row: &C) -> Result<EntryRow, C::Error> {

@@ -28,6 +28,51 @@ pub enum Command {
     Holds(AccountId),
 }
 
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+impl Command {
+    /// Whether it writes nothing.
+    #[cfg(feature = "sqlite")]
+    pub(crate) const fn only_reads(&self) -> bool {
+        matches!(self, Self::Balance(_) | Self::Holds(_))
+    }
+
+    /// The ids that it names.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &Id> {
+        let ids = match self {
+            Self::Grant(Grant { id, .. }) | Self::Hold(Hold { id, .. }) | Self::Settle(Settle { hold: id, .. }) => {
+                [Some(id), None]
+            }
+            Self::Revoke(Revoke { id, grant: other, .. }) | Self::Extend(Extend { id, hold: other, .. }) => {
+                [Some(id), Some(other)]
+            }
+            Self::Balance(_) | Self::Holds(_) => [None, None],
+        };
+        ids.into_iter().flatten()
+    }
+
+    /// The account that it names.
+    pub(crate) const fn account(&self) -> Option<&AccountId> {
+        match self {
+            Self::Grant(Grant { account, .. })
+            | Self::Revoke(Revoke { account, .. })
+            | Self::Hold(Hold { account, .. })
+            | Self::Balance(account)
+            | Self::Holds(account) => Some(account),
+            Self::Extend(_) | Self::Settle(_) => None,
+        }
+    }
+
+    /// The hold that it is about.
+    pub(crate) const fn of_hold(&self) -> Option<&Id> {
+        match self {
+            Self::Hold(Hold { id: hold, .. })
+            | Self::Extend(Extend { hold, .. })
+            | Self::Settle(Settle { hold, .. }) => Some(hold),
+            Self::Grant(_) | Self::Revoke(_) | Self::Balance(_) | Self::Holds(_) => None,
+        }
+    }
+}
+
 /// Orbs for an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -7,37 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{Settled, State};
 
-/// A value that a command can't have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Invalid {
-    /// An amount over 2^53 − 1.
-    Amount,
-    /// A time or duration over 2^53 − 1 milliseconds.
-    Time,
-    /// An id that isn't 1 to 128 visible ASCII characters.
-    Id,
-    /// An account that isn't 1 to 512 bytes without control characters.
-    Account,
-    /// A note over 512 bytes or with control characters.
-    Note,
-}
-
-impl Display for Invalid {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Amount => "an amount of orbs is an integer from 0 to 9007199254740991",
-            Self::Time => "a time or duration is at most 9007199254740991 milliseconds",
-            Self::Id => "an id is 1 to 128 visible ASCII characters",
-            Self::Account => "an account is 1 to 512 bytes without control characters",
-            Self::Note => "a note is at most 512 bytes without control characters",
-        })
-    }
-}
-
-impl error::Error for Invalid {}
-
 /// Why a command wasn't done. Nothing has changed, except after [`Error::Unknown`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

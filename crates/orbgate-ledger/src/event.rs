@@ -6,13 +6,15 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
-use crate::answer::{Cause, Entry};
-use crate::value::{AccountId, Id, Millis, Note, Orbs};
+use crate::answer::{Cause, Entry, Line};
+use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
 
-/// An entry as a CloudEvent (version 1.0, in JSON).
+/// A movement of orbs as a CloudEvent (version 1.0, in JSON).
 ///
-/// The id is that of the grant, revocation or hold and what became of it, such as `call-1/captured`. It is the same whenever
-/// the entry is read, so a receiver that deduplicates by source and id counts it once.
+/// The id is that of the grant, revocation or hold and what became of it, such as `call-1/captured`; for orbs that a hold releases
+/// after their grant has expired, also the grant, such as `call-1/expired/welcome`. In the ids of commands, `%` becomes `%25` and `/`
+/// becomes `%2F`, so no two events share an id. It is the same whenever the entry is read, so a receiver that deduplicates by source
+/// and id counts it once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Event {
@@ -32,17 +34,22 @@ pub struct Event {
 struct Data {
     account: AccountId,
     id: Id,
-    /// The orbs that were granted, revoked, held, captured or released, or that expired.
+    /// The orbs that were granted, revoked, held, captured or released, or that expired: `paid` and `bonus` together.
     amount: Orbs,
+    /// Those that were paid for.
+    paid: Orbs,
+    /// Those that are bonus orbs.
+    bonus: Orbs,
     /// The orbs of a capture that weren't there.
     shortfall: Orbs,
     note: Note,
 }
 
 impl Event {
-    /// The event of an entry. `source` is a URI reference that identifies the ledger.
+    /// The events of an entry: what became of its grant, revocation or hold, and each grant whose orbs expired because the hold
+    /// released them too late. `source` is a URI reference that identifies the ledger.
     #[must_use]
-    pub fn new(entry: &Entry, source: &str) -> Self {
+    pub fn of(entry: &Entry, source: &str) -> Vec<Self> {
         let became = match entry.cause {
             Cause::Grant => "granted",
             Cause::Revoke => "revoked",
@@ -52,25 +59,60 @@ impl Event {
             Cause::HoldExpired => "expired",
             Cause::GrantExpired => "grant_expired",
         };
-        let amount = entry.lines.iter().map(|line| match entry.cause {
+        let moved = |line: &Line| match entry.cause {
             Cause::Capture => line.captured,
             Cause::Grant | Cause::Revoke | Cause::GrantExpired => line.available,
             Cause::Hold | Cause::Void | Cause::HoldExpired => line.held,
-        });
-        let amount = amount.map(i64::unsigned_abs).fold(0_u64, u64::saturating_add);
-        let (account, id) = (entry.account.clone(), entry.id.clone());
-        let amount = Orbs::new(amount).unwrap_or(Orbs::MAX);
+        };
+        let name = escaped(&entry.id);
+        let id = format!("{name}/{became}");
+        let mut events = vec![Self::new(entry, source, (id, became), &entry.lines, moved)];
+        if matches!(entry.cause, Cause::Capture | Cause::Void | Cause::HoldExpired) {
+            for line in entry.lines.iter().filter(|line| gone(line) != 0) {
+                let id = format!("{name}/expired/{}", escaped(&line.grant));
+                let event = Self::new(entry, source, (id, "grant_expired"), core::slice::from_ref(line), gone);
+                events.push(Self { data: Data { shortfall: Orbs::ZERO, ..event.data }, ..event });
+            }
+        }
+        events
+    }
+
+    fn new(
+        entry: &Entry,
+        source: &str,
+        (event, became): (String, &str),
+        lines: &[Line],
+        moved: impl Fn(&Line) -> i64,
+    ) -> Self {
+        let sum = |bucket| {
+            let lines = lines.iter().filter(|line| line.bucket == bucket);
+            let sum = lines.map(|line| moved(line).unsigned_abs()).fold(0_u64, u64::saturating_add);
+            Orbs::new(sum).unwrap_or(Orbs::MAX)
+        };
+        let (paid, bonus) = (sum(Bucket::Paid), sum(Bucket::Bonus));
+        let amount = paid.plus(bonus).unwrap_or(Orbs::MAX);
+        let (account, id, note) = (entry.account.clone(), entry.id.clone(), entry.note.clone());
         Self {
             specversion: "1.0",
-            id: format!("{id}/{became}"),
+            id: event,
             source: source.to_owned(),
             r#type: format!("orbgate.orbs.{became}"),
             subject: account.clone(),
             time: entry.at.rfc3339().to_string(),
             datacontenttype: "application/json",
-            data: Data { account, id, amount, shortfall: entry.shortfall, note: entry.note.clone() },
+            data: Data { account, id, amount, paid, bonus, shortfall: entry.shortfall, note },
         }
     }
+}
+
+/// An id without `/`, which separates the parts of an event's id.
+fn escaped(id: &Id) -> String {
+    id.as_str().replace('%', "%25").replace('/', "%2F")
+}
+
+/// The orbs that a line takes from a grant's available and held ones without capturing them: they have expired.
+const fn gone(line: &Line) -> i64 {
+    line.available.saturating_add(line.held).saturating_add(line.captured)
 }
 
 /// The end of the year 9999: RFC 3339 has no later times.

@@ -27,12 +27,27 @@ pub trait Ledger: Debug + Send + Sync {
     /// Sends a command, and returns at once. If the store can't take it, the reply is [`Error::Busy`].
     fn submit(&self, command: Command, reply: Reply);
 
-    /// The entries after a cursor, at most `limit`. Before that, everything that has expired is written.
+    /// The entries after a cursor, at most `limit`. Writes nothing: what has expired is written by the account's next command, or
+    /// when the store is idle.
     ///
     /// # Errors
     ///
     /// As [`Error`] says.
     fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error>;
+
+    /// Writes everything that has expired. Commands go first.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says.
+    fn expire(&self) -> Result<(), Error>;
+
+    /// What has expired and isn't written yet.
+    ///
+    /// # Errors
+    ///
+    /// The store can't be read.
+    fn backlog(&self) -> Result<Backlog, Error>;
 
     /// Recomputes everything from the entries, and returns what differs. Commands can run at the same time.
     ///
@@ -40,6 +55,18 @@ pub trait Ledger: Debug + Send + Sync {
     ///
     /// The store can't be read. Contradictions are no error.
     fn verify(&self) -> Result<Faults, Error>;
+
+    /// Whether commands are done in the order in which they are submitted. Otherwise wait for one before you submit the next, if
+    /// both concern one account.
+    fn keeps_order(&self) -> bool {
+        false
+    }
+
+    /// Why the ledger has stopped for good, so that only opening it again helps. None while it works, and while it can come back by
+    /// itself.
+    fn stopped(&self) -> Option<String> {
+        None
+    }
 
     /// Does a command, and waits for the answer.
     ///
@@ -122,10 +149,26 @@ pub trait Ledger: Debug + Send + Sync {
     }
 }
 
+/// What has expired and isn't written yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Backlog {
+    /// The accounts that have such holds or grants.
+    pub accounts: u64,
+    /// How long ago the first of them expired.
+    pub age: Millis,
+}
+
 /// The time of a store that has none of its own.
 pub trait Clock: Debug + Send + Sync {
     /// The time now.
     fn now(&self) -> Millis;
+
+    /// Whether the time passes by itself. Otherwise an idle store writes nothing that has expired, so that whoever sets the time says
+    /// when that happens.
+    fn runs(&self) -> bool {
+        true
+    }
 }
 
 /// The clock of the system.

@@ -26,13 +26,13 @@ mod verify;
 
 // The public interface is:
 pub use crate::answer::{
-    Answer, Balance, Cause, Cursor, Denial, Denied, Done, Entries, Entry, Extended, Granted, Held, HoldAnswer, Line,
-    Page, Pending, Revoked, Settled, State,
+    Answer, Balance, Cause, Complete, Cursor, Denial, Denied, Done, Entries, Entry, Extended, Granted, Held,
+    HoldAnswer, Line, Page, Pending, Revoked, Settled, State,
 };
 pub use crate::command::{Command, Extend, Grant, Hold, Revoke, Settle, Settlement};
-pub use crate::error::{Each, Error, Invalid, Refusal};
+pub use crate::error::{Each, Error, Refusal};
 pub use crate::event::Event;
-pub use crate::ledger::{Clock, Ledger, Reply, SystemClock};
+pub use crate::ledger::{Backlog, Clock, Ledger, Reply, SystemClock};
 pub use crate::model::Model;
 #[cfg(feature = "postgres")]
 pub use crate::postgres::Postgres;
@@ -40,5 +40,5 @@ pub use crate::postgres::Postgres;
 pub use crate::schema::schema;
 #[cfg(feature = "sqlite")]
 pub use crate::sqlite::Sqlite;
-pub use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs, Order};
+pub use crate::value::{AccountId, Bucket, Id, Invalid, Millis, Note, Orbs, Order};
 pub use crate::verify::Faults;

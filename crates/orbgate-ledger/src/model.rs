@@ -1,14 +1,14 @@
 //! The ledger in memory: the same commands and receipts as a store, without durability. For tests, and to compare stores
 //! with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::answer::{Answer, Cursor, Entry, Extended, Page, Revoked, State};
+use crate::answer::{Answer, Cause, Cursor, Entry, Extended, Page, Revoked, State};
 use crate::command::Command;
 use crate::error::Error;
 use crate::log;
-use crate::plan::{self, AccountRow, EntryRow, GrantRow, HoldRow, Stop, Tables, broken};
-use crate::value::{AccountId, Id, Millis, Note, Order};
+use crate::plan::{self, AccountRow, EntryRow, GrantRow, HoldRow, Stop, Tables, broken, first};
+use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs, Order};
 use crate::verify::{Faults, Fold};
 
 /// The ledger in memory.
@@ -31,24 +31,35 @@ impl Model {
     ///
     /// As [`Error`] says.
     pub fn run(&mut self, command: &Command, now: Millis) -> Result<Answer, Error> {
-        plan::run(&mut self.rows, self.order, command, now).map_err(unknown)
+        plan::run(&mut self.rows, self.order, command, now).map_err(Stop::error)
     }
 
-    /// The entries after a cursor, at most `limit`, once everything that has expired by now is written.
+    /// Writes everything that has expired by now.
     ///
     /// # Errors
     ///
     /// As [`Error`] says.
-    pub fn entries(&mut self, after: &Cursor, limit: usize, now: Millis) -> Result<Page, Error> {
+    pub fn expire(&mut self, now: Millis) -> Result<(), Error> {
         let due: Vec<_> = self.rows.accounts.values().filter(|account| account.is_due(now)).cloned().collect();
         for account in due {
-            plan::expire(&mut self.rows, account, now).map_err(unknown)?;
+            plan::expire(&mut self.rows, account, now, usize::MAX).map_err(Stop::error)?;
         }
+        Ok(())
+    }
+
+    /// The entries after a cursor at this time, at most `limit`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says.
+    pub fn entries(&self, after: &Cursor, limit: usize, now: Millis) -> Result<Page, Error> {
         let after = log::position(after)?;
         let rows = self.rows.entries.iter().enumerate().map(|(index, row)| (index.saturating_add(1), row));
         let rows = rows.filter(|(index, _)| u64::try_from(*index).is_ok_and(|index| index > after)).take(limit);
         let entries = rows.map(|(index, row)| Ok((Cursor(index.to_string()), self.rows.entry(row)?)));
-        Ok(Page { entries: entries.collect::<Result<_, Stop>>().map_err(unknown)? })
+        let due = self.rows.accounts.values().filter_map(|account| account.next_due);
+        let complete_until = due.fold(now, Ord::min);
+        Ok(Page { entries: entries.collect::<Result<_, Stop>>().map_err(Stop::error)?, complete_until })
     }
 
     /// Recomputes everything from the entries, and returns what differs.
@@ -70,25 +81,55 @@ impl Model {
     }
 }
 
-fn unknown(stop: Stop) -> Error {
-    match stop {
-        Stop::Refused(error) => error,
-        Stop::Broken(why) => Error::Unknown(why),
-    }
+/// The rows in memory: of a whole ledger, or those that a batch of another store has read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rows {
+    /// The keys that new accounts get. Without one, it is the next number.
+    pub(crate) keys: BTreeMap<AccountId, i64>,
+    pub(crate) accounts: BTreeMap<i64, AccountRow>,
+    pub(crate) grant_ids: BTreeMap<Id, (i64, u64)>,
+    pub(crate) grants: BTreeMap<(i64, u64), GrantRow>,
+    pub(crate) holds: BTreeMap<Id, HoldRow>,
+    pub(crate) revocations: BTreeMap<Id, (i64, Revoked)>,
+    pub(crate) extensions: BTreeMap<Id, (Millis, Extended)>,
+    pub(crate) entries: Vec<EntryRow>,
+    pub(crate) bounds: Bounds,
 }
 
+/// What a batch of another store may write, and what it hasn't read. A whole ledger has no bounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Rows {
-    accounts: BTreeMap<i64, AccountRow>,
-    grant_ids: BTreeMap<Id, (i64, u64)>,
-    grants: BTreeMap<(i64, u64), GrantRow>,
-    holds: BTreeMap<Id, HoldRow>,
-    revocations: BTreeMap<Id, (i64, Revoked)>,
-    extensions: BTreeMap<Id, (Millis, Extended)>,
-    entries: Vec<EntryRow>,
+pub(crate) struct Bounds {
+    /// How much that has expired may still be written, and the part of it that an account leaves to others.
+    pub(crate) left: Option<(usize, usize)>,
+    /// How much of it an account may write. One more has been read, if there is more.
+    pub(crate) due: BTreeMap<i64, usize>,
+    /// The rank up to which the available grants of a bucket are read, if there are more.
+    pub(crate) known_to: BTreeMap<(i64, Bucket), (u64, u64)>,
+    /// The accounts of which some grants with held orbs aren't read.
+    pub(crate) partly_held: BTreeSet<i64>,
+    /// Those of which a command needs all of them.
+    pub(crate) whole: BTreeSet<i64>,
 }
 
 impl Rows {
+    fn grants_of(&self, account: i64) -> impl Iterator<Item = &GrantRow> {
+        self.grants.range((account, 0)..=(account, u64::MAX)).map(|(_, grant)| grant)
+    }
+
+    fn available(&self, account: i64) -> impl Iterator<Item = &GrantRow> {
+        self.grants_of(account).filter(|grant| grant.available > Orbs::ZERO)
+    }
+
+    fn pending_of(&self, account: i64) -> impl Iterator<Item = &HoldRow> {
+        self.holds.values().filter(move |hold| hold.account == Some(account) && hold.state == State::Pending)
+    }
+
+    /// A command needs more grants than were read: it comes again once all are.
+    fn needs_all(&mut self, account: i64) -> Stop {
+        self.bounds.whole.insert(account);
+        Stop::Later(account)
+    }
+
     /// An entry with its names.
     fn entry(&self, row: &EntryRow) -> Result<Entry, Stop> {
         let account = self.accounts.get(&row.account).ok_or_else(|| broken("an entry has no account"))?;
@@ -111,7 +152,8 @@ impl Tables for Rows {
     }
 
     fn create_account(&mut self, account: &AccountRow) -> Result<i64, Stop> {
-        let key = i64::try_from(self.accounts.len()).map_err(|_| broken("too many accounts"))?.saturating_add(1);
+        let next = i64::try_from(self.accounts.len()).map_err(|_| broken("too many accounts"))?.saturating_add(1);
+        let key = self.keys.get(&account.id).copied().unwrap_or(next);
         self.accounts.insert(key, AccountRow { key, ..account.clone() });
         Ok(key)
     }
@@ -125,9 +167,37 @@ impl Tables for Rows {
         Ok(self.grant_ids.get(id).and_then(|key| self.grants.get(key)).cloned())
     }
 
-    fn open_grants(&mut self, account: i64) -> Result<Vec<GrantRow>, Stop> {
-        let grants = self.grants.range((account, 0)..=(account, u64::MAX)).map(|(_, grant)| grant);
-        Ok(grants.filter(|grant| grant.is_open()).cloned().collect())
+    fn grant_of(&mut self, account: i64, seq: u64) -> Result<GrantRow, Stop> {
+        self.grants.get(&(account, seq)).cloned().ok_or_else(|| broken("a hold has orbs of a grant that isn't there"))
+    }
+
+    fn held_grants(&mut self, account: i64) -> Result<Vec<GrantRow>, Stop> {
+        if self.bounds.partly_held.contains(&account) {
+            return Err(self.needs_all(account));
+        }
+        Ok(self.grants_of(account).filter(|grant| grant.held > Orbs::ZERO).cloned().collect())
+    }
+
+    fn spendable(&mut self, account: i64, bucket: Bucket, amount: Orbs) -> Result<Vec<GrantRow>, Stop> {
+        let known_to = self.bounds.known_to.get(&(account, bucket)).copied();
+        let grants = self.available(account).filter(|grant| grant.bucket == bucket);
+        let grants = first(grants.filter(|grant| known_to.is_none_or(|last| grant.rank() <= last)).cloned(), amount);
+        let sum = grants.iter().try_fold(Orbs::ZERO, |sum, grant| sum.plus(grant.available));
+        match known_to.is_some() && sum.is_some_and(|sum| sum < amount) {
+            true => Err(self.needs_all(account)),
+            false => Ok(grants),
+        }
+    }
+
+    fn due_grants(&mut self, account: i64, until: Millis, most: usize) -> Result<Vec<GrantRow>, Stop> {
+        let mut due: Vec<_> = self.available(account).filter(|grant| grant.has_expired(until)).cloned().collect();
+        due.sort_by_key(GrantRow::rank);
+        due.truncate(most);
+        Ok(due)
+    }
+
+    fn next_grant_expiry(&mut self, account: i64) -> Result<Option<Millis>, Stop> {
+        Ok(self.available(account).filter_map(|grant| grant.expires_at).min())
     }
 
     fn insert_grant(&mut self, grant: &GrantRow) -> Result<(), Stop> {
@@ -144,14 +214,14 @@ impl Tables for Rows {
         Ok(self.holds.get(id).cloned())
     }
 
-    fn pending(&mut self, account: i64, until: Millis) -> Result<Vec<HoldRow>, Stop> {
-        let pending =
-            |hold: &&HoldRow| hold.account == Some(account) && hold.state == State::Pending && hold.expires_at <= until;
-        Ok(self.holds.values().filter(pending).cloned().collect())
+    fn pending(&mut self, account: i64, until: Millis, most: usize) -> Result<Vec<HoldRow>, Stop> {
+        let mut pending: Vec<_> = self.pending_of(account).filter(|hold| hold.expires_at <= until).collect();
+        pending.sort_by(|a, b| (a.expires_at, &a.id).cmp(&(b.expires_at, &b.id)));
+        Ok(pending.into_iter().take(most).cloned().collect())
     }
 
     fn next_hold_expiry(&mut self, account: i64) -> Result<Option<Millis>, Stop> {
-        Ok(self.pending(account, Millis::MAX)?.iter().map(|hold| hold.expires_at).min())
+        Ok(self.pending_of(account).map(|hold| hold.expires_at).min())
     }
 
     fn insert_hold(&mut self, hold: &HoldRow) -> Result<bool, Stop> {
@@ -188,7 +258,20 @@ impl Tables for Rows {
     }
 
     fn append(&mut self, entry: &EntryRow) -> Result<(), Stop> {
+        if let (Some((left, _)), Cause::HoldExpired | Cause::GrantExpired) = (&mut self.bounds.left, entry.cause) {
+            *left = left.saturating_sub(1);
+        }
         self.entries.push(entry.clone());
         Ok(())
+    }
+
+    /// A batch knows this before it plans a command.
+    fn is_behind(&mut self, _: i64) -> bool {
+        false
+    }
+
+    fn most_expiries(&mut self, account: i64) -> usize {
+        let left = self.bounds.left.map_or(usize::MAX, |(left, share)| left.div_ceil(share));
+        self.bounds.due.get(&account).map_or(left, |due| left.min(*due))
     }
 }

@@ -1,13 +1,43 @@
 //! The values of commands and receipts: each is checked once, when it is made.
 
+use core::error;
 use core::fmt::{self, Display};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Invalid;
-
 /// The largest integer that every JSON reader keeps exactly: 2^53 − 1.
 pub(crate) const MAX: u64 = (1 << 53) - 1;
+
+/// A value that a command can't have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Invalid {
+    /// An amount over 2^53 − 1.
+    Amount,
+    /// A time or duration over 2^53 − 1 milliseconds.
+    Time,
+    /// An id that isn't 1 to 128 visible ASCII characters.
+    Id,
+    /// An account that isn't 1 to 512 bytes without control characters.
+    Account,
+    /// A note over 512 bytes or with control characters.
+    Note,
+}
+
+impl Display for Invalid {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Amount => "an amount of orbs is an integer from 0 to 9007199254740991",
+            Self::Time => "a time or duration is at most 9007199254740991 milliseconds",
+            Self::Id => "an id is 1 to 128 visible ASCII characters",
+            Self::Account => "an account is 1 to 512 bytes without control characters",
+            Self::Note => "a note is at most 512 bytes without control characters",
+        })
+    }
+}
+
+impl error::Error for Invalid {}
 
 /// Gives each variant its word.
 macro_rules! words {
@@ -67,6 +97,10 @@ macro_rules! number {
             pub(crate) fn plus(self, more: Self) -> Option<Self> {
                 self.0.checked_add(more.0).and_then(|sum| Self::new(sum).ok())
             }
+
+            pub(crate) fn minus(self, less: Self) -> Option<Self> {
+                self.0.checked_sub(less.0).map(Self)
+            }
         }
 
         impl TryFrom<u64> for $name {
@@ -93,12 +127,6 @@ number! {
 number! {
     /// A time in milliseconds since 1970-01-01T00:00:00Z, or a duration in milliseconds, at most 2^53 − 1.
     Millis, Invalid::Time
-}
-
-impl Orbs {
-    pub(crate) fn minus(self, less: Self) -> Option<Self> {
-        self.0.checked_sub(less.0).map(Self)
-    }
 }
 
 impl Display for Orbs {
@@ -149,6 +177,12 @@ macro_rules! name {
         impl From<$name> for String {
             fn from(name: $name) -> Self {
                 name.0
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
             }
         }
 

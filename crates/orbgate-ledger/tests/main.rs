@@ -10,12 +10,15 @@
     reason = "a test reads files, has a clock, and stops at its first surprise"
 )]
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod backlog;
 mod conformance;
 #[cfg(all(feature = "sqlite", target_os = "linux"))]
 mod crash;
 #[cfg(all(feature = "postgres", target_os = "linux"))]
 mod postgres;
 mod properties;
+mod reference;
 #[cfg(feature = "schema")]
 mod schema;
 #[cfg(feature = "sqlite")]

@@ -4,14 +4,14 @@
 #[path = "../../orbgate-testing/src/json.rs"]
 mod json;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use orbgate_ledger::{Answer, Cursor, Event, Model, Order, schema, suite};
+use orbgate_ledger::{Answer, Bucket, Cause, Cursor, Entry, Event, Line, Model, Note, Order, schema, suite};
 use serde_json::{Value, json};
 
-use crate::support::millis;
+use crate::support::{account, id, millis, orbs};
 
 #[test]
 fn the_committed_schema_is_the_generated_one() {
@@ -63,13 +63,88 @@ fn every_answer_is_as_the_schema_says() {
     let (entry, event, verify) = (validator("entry"), validator("event"), validator("verify"));
     let mut ids = BTreeSet::new();
     let page = model.entries(&Cursor::default(), usize::MAX, millis(0)).unwrap();
-    let count = page.entries.len();
+    let (mut told, mut left, mut late) = ([0_i64; 2], [0_i64; 2], 0_u32);
     for (_, item) in page.entries {
         assert!(entry.is_valid(&json!(item)), "{item:?}");
-        let body = json!(Event::new(&item, "/ledger"));
-        assert!(event.is_valid(&body), "{body}");
-        ids.insert(body["id"].as_str().unwrap().to_owned());
+        for body in Event::of(&item, "/ledger").into_iter().map(|event| json!(event)) {
+            assert!(event.is_valid(&body), "{body}");
+            let id = body["id"].as_str().unwrap().to_owned();
+            late += u32::from(id.contains("/expired/"));
+            assert!(ids.insert(id), "each event has an id of its own: {body}");
+            let sign = match body["type"].as_str().unwrap().rsplit_once('.').unwrap().1 {
+                "granted" => 1,
+                "captured" | "revoked" | "grant_expired" => -1,
+                _ => 0,
+            };
+            for (sum, name) in told.iter_mut().zip(["paid", "bonus"]) {
+                *sum += sign * body["data"][name].as_i64().unwrap();
+            }
+            let amount = body["data"]["paid"].as_u64().unwrap() + body["data"]["bonus"].as_u64().unwrap();
+            assert_eq!(body["data"]["amount"], amount);
+        }
+        for line in &item.lines {
+            left[usize::from(line.bucket == Bucket::Bonus)] += line.available + line.held;
+        }
     }
-    assert_eq!(ids.len(), count, "each event has an id of its own");
+    // The events account for every orb of each bucket: those that were granted, and didn't go, are still there.
+    assert_eq!(told, left);
+    assert!(late > 5 && told.iter().all(|sum| *sum > 0), "{late} {told:?}");
     assert!(verify.is_valid(&json!(model.verify())));
+}
+
+/// Ids of commands from pieces that event ids are made of, too: each event keeps an id of its own, and says which it is.
+#[test]
+fn no_ids_of_commands_make_two_events_equal() {
+    const PIECES: [&str; 9] = ["a", "/", "%", "%2F", "%25", "expired", "captured", "pending", "grant_expired"];
+    const CAUSES: [Cause; 7] = [
+        Cause::Grant,
+        Cause::Revoke,
+        Cause::Hold,
+        Cause::Capture,
+        Cause::Void,
+        Cause::HoldExpired,
+        Cause::GrantExpired,
+    ];
+    let mut names: Vec<String> = PIECES.map(str::to_owned).into();
+    for start in PIECES {
+        for (middle, end) in PIECES.iter().flat_map(|middle| PIECES.map(|end| (middle, end))) {
+            names.push(format!("{start}{middle}{end}"));
+        }
+    }
+    let grants: BTreeSet<&String> = names.iter().step_by(7).chain(&names[..PIECES.len()]).collect();
+    // What each event is about, by its id.
+    let mut known = BTreeMap::new();
+    let names: BTreeSet<&String> = names.iter().collect();
+    for cause in CAUSES {
+        for name in &names {
+            // Orbs that the hold releases after their grants have expired.
+            let gone = |grant: &&String| {
+                let (grant, bucket) = (id(grant.as_str()), Bucket::Paid);
+                Line { grant, bucket, available: 0, held: -1, captured: 0 }
+            };
+            let lines = if cause == Cause::Void { grants.iter().map(gone).collect() } else { Vec::new() };
+            let entry = Entry {
+                account: account("a"),
+                seq: 1,
+                at: millis(1),
+                cause,
+                id: id(name.as_str()),
+                lines,
+                note: Note::default(),
+                paid: orbs(0),
+                bonus: orbs(0),
+                held: orbs(0),
+                shortfall: orbs(0),
+            };
+            let about = core::iter::once(None).chain(grants.iter().filter(|_| cause == Cause::Void).map(Some));
+            let events = Event::of(&entry, "/ledger");
+            assert_eq!(events.len(), about.clone().count());
+            for (event, grant) in events.iter().zip(about) {
+                let event = json!(event)["id"].as_str().unwrap().to_owned();
+                let before = known.insert(event.clone(), (cause, *name, grant));
+                assert_eq!(before, None, "`{event}` is also about {name} {cause:?} {grant:?}");
+            }
+        }
+    }
+    assert!(known.len() > 50_000, "{}", known.len());
 }

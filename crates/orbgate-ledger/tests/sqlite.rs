@@ -9,11 +9,12 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use orbgate_ledger::{
-    Answer, Clock, Command, Cursor, Error, Hold, HoldAnswer, Ledger, Millis, Model, Order, Sqlite, State, SystemClock,
-    suite,
+    Answer, Clock, Command, Cursor, Error, Grant, Hold, HoldAnswer, Ledger, Millis, Model, Order, Sqlite, State,
+    SystemClock, suite,
 };
 
-use crate::support::{TestClock, account, capture, grant, hold, orbs};
+use crate::backlog::others_go_first;
+use crate::support::{Clocked, TestClock, account, capture, grant, hold, millis, orbs};
 
 fn hold_all(ledger: &dyn Ledger, prefix: &str, threads: u64, each: u64) -> u64 {
     let hold = |hold: Hold| loop {
@@ -90,6 +91,10 @@ impl Clock for Pausing {
             let _ = self.goes_on.lock().unwrap().recv_timeout(Duration::from_millis(500));
         }
         SystemClock.now()
+    }
+
+    fn runs(&self) -> bool {
+        false
     }
 }
 
@@ -186,7 +191,7 @@ fn other_files_and_other_orders_are_refused() {
         ("text", None, "not a database"),
         ("other", None, "of another program"),
         ("orbs.db", Some(Order::BonusFirst), "its order is `paid_first`, not `bonus_first`"),
-        ("newer", None, "its version is 99; this program knows 1"),
+        ("newer", None, "its version is 99; this program knows 2"),
         ("nowhere/orbs.db", None, "cannot open"),
     ] {
         match open(name, order).unwrap_err() {
@@ -259,6 +264,27 @@ fn a_backup_under_load_has_every_answered_command() {
     assert!(copy.holds(account("a")).unwrap().len() >= 2001);
     let again = ledger.backup(&to).unwrap_err().to_string();
     assert!(again.contains("the file exists"), "{again}");
+    assert!(!folder.path().join("copy.db.part").exists());
+}
+
+/// It leaves a part of a copy and its journal, and its lock ends with it.
+#[test]
+fn a_killed_backup_does_not_block_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Sqlite::open(folder.path().join("orbs.db")).unwrap();
+    ledger.grant(grant("g", "a", 5)).unwrap();
+    let [to, part, journal] = ["copy.db", "copy.db.part", "copy.db.part-journal"].map(|name| folder.path().join(name));
+    std::fs::write(&part, vec![7; 40_000]).unwrap();
+    std::fs::write(&journal, vec![7; 40_000]).unwrap();
+    let other = std::fs::File::open(&part).unwrap();
+    other.lock().unwrap();
+    let busy = ledger.backup(&to).unwrap_err().to_string();
+    assert!(busy.contains("another backup writes it"), "{busy}");
+    drop(other);
+    ledger.backup(&to).unwrap();
+    assert!(!part.exists() && !journal.exists());
+    let copy = Sqlite::open(&to).unwrap();
+    assert_eq!((copy.verify().unwrap().entries, copy.verify().unwrap().found), (1, Vec::new()));
 }
 
 /// A reader between two pages doesn't keep the write-ahead log from being reused.
@@ -277,4 +303,94 @@ fn the_log_in_front_of_the_file_stays_small() {
     let size = std::fs::metadata(path.with_extension("db-wal")).unwrap().len();
     // A thousand pages of 4 KiB, and one batch more.
     assert!(size < 16 << 20, "{size}");
+}
+
+/// Another process that writes, or has stopped midway, keeps nobody from reading. What has expired stays as it is.
+#[test]
+fn reading_needs_no_lock_and_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orbs.db");
+    let clock = Arc::new(TestClock::default());
+    let open = || Sqlite::open_with(&path, None, Arc::clone(&clock) as _).unwrap();
+    clock.0.store(1_000, Ordering::SeqCst);
+    let ledger = open();
+    ledger.grant(Grant { expires_at: Some(millis(3_000)), ..grant("g", "a", 5) }).unwrap();
+    ledger.hold(Hold { ttl: millis(1_000), ..hold("h", "a", 3) }).unwrap();
+    drop(ledger);
+    clock.0.store(5_000, Ordering::SeqCst);
+    let other = rusqlite::Connection::open(&path).unwrap();
+    let version = |name: &str| other.query_row(&format!("PRAGMA {name}"), (), |row| row.get::<_, i64>(0)).unwrap();
+    let before = version("data_version");
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let start = std::time::Instant::now();
+    let ledger = open();
+    let balance = ledger.balance(account("a")).unwrap();
+    assert_eq!((balance.posted, balance.held), (orbs(0), orbs(0)));
+    assert_eq!(ledger.holds(account("a")).unwrap(), Vec::new());
+    let page = ledger.entries(&Cursor::default(), 9).unwrap();
+    // While the other process writes, no later time than its last is sure.
+    assert_eq!((page.entries.len(), page.complete_until), (2, millis(1_000)));
+    assert_eq!(ledger.verify().unwrap().found, Vec::<String>::new());
+    assert_eq!((ledger.backlog().unwrap().accounts, ledger.backlog().unwrap().age), (1, millis(3_000)));
+    // A command that writes waits for 5 seconds.
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    other.execute_batch("ROLLBACK").unwrap();
+    // The hold is the first that is due.
+    assert_eq!(ledger.entries(&Cursor::default(), 9).unwrap().complete_until, millis(2_000));
+    assert_eq!(version("data_version"), before);
+    ledger.expire().unwrap();
+    let page = ledger.entries(&Cursor::default(), 9).unwrap();
+    assert_eq!((page.entries.len(), page.complete_until), (4, millis(5_000)));
+    assert_eq!(ledger.backlog().unwrap().accounts, 0);
+}
+
+#[test]
+fn an_idle_ledger_writes_what_has_expired() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Sqlite::open(folder.path().join("orbs.db")).unwrap();
+    let ends = millis(SystemClock.now().get() + 5_000);
+    for index in 0..500 {
+        let grant = Grant { expires_at: Some(ends), ..grant(&format!("g{index}"), &format!("a{index}"), 5) };
+        ledger.submit(Command::Grant(grant), Box::new(|answer| drop(answer.unwrap())));
+    }
+    ledger.balance(account("a0")).unwrap();
+    let count = || ledger.entries(&Cursor::default(), 2_000).unwrap().entries.len();
+    let written = (0..600).any(|_| {
+        thread::sleep(Duration::from_millis(50));
+        count() == 1_000
+    });
+    assert!(written, "{}", count());
+    assert_eq!(ledger.backlog().unwrap().accounts, 0);
+    assert!(ledger.entries(&Cursor::default(), 1).unwrap().complete_until > ends);
+}
+
+/// The first version had no index for the order of grants.
+#[test]
+fn a_file_of_the_first_version_is_upgraded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orbs.db");
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch(include_str!("../src/sqlite/schema.sql")).unwrap();
+    old.execute_batch(
+        "INSERT INTO setting VALUES ('order', 'paid_first');
+         INSERT INTO account VALUES (1, 'a', 1, 1, 5, 0, 0, NULL);
+         INSERT INTO grants VALUES (1, 1, 'g', 'paid', 5, NULL, 1, 5, 0, 0, 0, 0);
+         INSERT INTO entry VALUES (1, 1, 1, 1, 'grant', 'g', '[[1,5,0,0]]', 5, 0, 0, 0);
+         PRAGMA application_id = 1869767283; PRAGMA user_version = 1",
+    )
+    .unwrap();
+    drop(old);
+    let ledger = Sqlite::open_with(&path, Some(Order::PaidFirst), Arc::new(SystemClock)).unwrap();
+    for index in 0..40 {
+        ledger.grant(grant(&format!("g{index}"), "a", 1)).unwrap();
+    }
+    assert!(matches!(ledger.hold(hold("h", "a", 45)).unwrap(), HoldAnswer::Held { .. }));
+    assert_eq!(ledger.verify().unwrap().found, Vec::<String>::new());
+}
+
+#[test]
+fn commands_of_other_accounts_go_before_a_backlog() {
+    let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(TestClock::default()));
+    let ledger = Sqlite::open_with(&folder.path().join("orbs.db"), None, Arc::clone(&clock) as _).unwrap();
+    others_go_first(&Clocked { ledger, clock });
 }

@@ -3,8 +3,8 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use orbgate_ledger::{
-    AccountId, Answer, Bucket, Clock, Command, Cursor, Entry, Error, Faults, Grant, Hold, HoldAnswer, Id, Ledger,
-    Millis, Note, Orbs, Settle, Settlement, State, suite,
+    AccountId, Answer, Bucket, Clock, Command, Cursor, Error, Faults, Grant, Hold, HoldAnswer, Id, Ledger, Millis,
+    Note, Orbs, Page, Settle, Settlement, State, suite,
 };
 use std::sync::Arc;
 use std::thread;
@@ -16,6 +16,10 @@ pub(crate) struct TestClock(pub(crate) AtomicU64);
 impl Clock for TestClock {
     fn now(&self) -> Millis {
         millis(self.0.load(Ordering::SeqCst))
+    }
+
+    fn runs(&self) -> bool {
+        false
     }
 }
 
@@ -38,9 +42,14 @@ impl<L: Ledger> suite::Subject for Clocked<L> {
         self.ledger.run(command.clone())
     }
 
-    fn entries(&mut self, after: &Cursor, limit: usize, now: Millis) -> Result<Vec<(Cursor, Entry)>, Error> {
+    fn expire(&mut self, now: Millis) -> Result<(), Error> {
         self.set(now);
-        Ok(self.ledger.entries(after, limit)?.entries)
+        self.ledger.expire()
+    }
+
+    fn entries(&mut self, after: &Cursor, limit: usize, now: Millis) -> Result<Page, Error> {
+        self.set(now);
+        self.ledger.entries(after, limit)
     }
 
     fn verify(&mut self) -> Result<Faults, Error> {

@@ -224,7 +224,8 @@ fn scheme_of(api: &Api) -> Value {
     let scope = |scope: &ScopeRule| {
         let permits = scope.permits().map(|permits| ("permits".to_owned(), text(permits)));
         let charge = scope.orbs().map(|charge| ("orbs".to_owned(), orbs(charge)));
-        let facts = permits.into_iter().chain(charge).collect();
+        let sensitive = scope.is_sensitive().then(|| ("sensitive".to_owned(), Value::Bool(true)));
+        let facts = permits.into_iter().chain(charge).chain(sensitive).collect();
         (scope.name().to_owned(), Value::Map(facts))
     };
     add("scopes", Value::Map(api.scopes().iter().map(scope).collect()));

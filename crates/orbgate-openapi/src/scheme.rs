@@ -47,6 +47,7 @@ pub(super) struct ScopeFacts {
     pub(super) name: String,
     pub(super) permits: Option<String>,
     pub(super) orbs: Option<Orbs>,
+    pub(super) is_sensitive: bool,
 }
 
 /// The schemes of a document, and which of them are used.
@@ -207,13 +208,15 @@ fn api(node: &Node<'_>, diagnostics: &mut Diagnostics) -> Option<ApiFacts> {
     let scopes = values.mapping(scopes?, "`scopes`");
     let scopes = scopes.iter().filter_map(|entry| {
         let owner = Owner { what: "a scope", location: entry.value.location };
-        let [permits, charge] = values.fields(&entry.value, &owner, ["permits", "orbs"], &[])?;
+        let [permits, charge, sensitive] =
+            values.fields(&entry.value, &owner, ["permits", "orbs", "sensitive"], &[])?;
         let charge = charge.map(|node| orbs(node, "`orbs`")).transpose();
         let charge = charge.map_err(|problem| diagnostic(problem, values.diagnostics)).ok()?;
         Some(ScopeFacts {
             name: values.key(entry, "a scope").value,
             permits: permits.map(|node| values.text(node, "`permits`").value),
             orbs: charge,
+            is_sensitive: sensitive.is_some_and(|node| values.flag(node, "`sensitive`").value),
         })
     });
     let scopes = scopes.collect();

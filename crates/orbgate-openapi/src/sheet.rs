@@ -53,6 +53,7 @@ struct Scope<'d> {
     name: &'d str,
     permits: Option<&'d str>,
     orbs: Option<Orbs>,
+    is_sensitive: bool,
     routes: Vec<Listed<'d>>,
 }
 
@@ -266,9 +267,12 @@ fn scopes<'d>(document: &'d Document, scheme: usize, shared: &Shared<'d>) -> Vec
     let listed = facts.map_or(&[][..], |facts| facts.scopes.as_slice());
     let scope = |name, permits: Option<&'d String>, orbs| {
         let permits = permits.map(String::as_str);
-        Scope { name, permits, orbs, routes: Vec::new() }
+        Scope { name, permits, orbs, is_sensitive: false, routes: Vec::new() }
     };
-    let listed = listed.iter().map(|listed| scope(&listed.name, listed.permits.as_ref(), listed.orbs));
+    let listed = listed.iter().map(|listed| Scope {
+        is_sensitive: listed.is_sensitive,
+        ..scope(&listed.name, listed.permits.as_ref(), listed.orbs)
+    });
     let mut scopes: Vec<Scope<'_>> = listed.collect();
     let locations = scopes.iter().enumerate();
     let mut locations: HashMap<&str, usize> = locations.map(|(location, scope)| (scope.name, location)).collect();
@@ -318,6 +322,9 @@ impl Scope<'_> {
         sheet.line(owner, 6, &format!("{}:", scalar(self.name)));
         if let Some(permits) = self.permits {
             sheet.line(owner, 8, &format!("permits: {}", scalar(permits)));
+        }
+        if self.is_sensitive {
+            sheet.line(owner, 8, "sensitive: true");
         }
         let of_all = shared.need(self.name).filter(|_| !self.routes.is_empty());
         if let Some(needed) = of_all {

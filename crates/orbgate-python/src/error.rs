@@ -6,6 +6,7 @@ use std::panic::catch_unwind;
 
 use orbgate::policy::Diagnostic;
 use orbgate::{Location, PolicyError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -22,6 +23,11 @@ pub(crate) fn guarded<T>(run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         Err(Python::attach(|py| internal(py, text.unwrap_or("without a message"))))
     })
+}
+
+/// `ValueError` with the words of an error.
+pub(crate) fn value(error: impl ToString) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }
 
 /// `orbgate.PolicyError` with every error in order.

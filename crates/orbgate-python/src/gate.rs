@@ -11,10 +11,11 @@ use arc_swap::ArcSwap;
 use orbgate::Engine;
 use orbgate_analysis::Summary;
 use orbgate_gate::{
-    Challenge, Changes, CorsPreflight, Current, Ending, FileRead, FullChallenge, Legacy, LoadError, LoadRules, Matched,
-    Mcp, McpError, McpFault, McpRequest, Metadata, PublicRoutes, Rules, Step, Unpaid,
+    Challenge, Changes, ChargedBy, CorsPreflight, Current, Ending, FileRead, FullChallenge, GateCharges, Legacy,
+    LoadError, LoadRules, Matched, Mcp, McpError, McpFault, McpRequest, Metadata, OrbRules, PublicRoutes, Rules, Step,
+    Uncharged, Unpaid,
 };
-use orbgate_token::{FetchError, FetchSettings, KeyCache, Now, Response, SecretSource, Verifier};
+use orbgate_token::{ConfigError, FetchError, FetchSettings, KeyCache, Now, Response, SecretSource, Verifier};
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -22,7 +23,6 @@ use pyo3::types::PyBytes;
 use crate::answer::Answer;
 use crate::error::{self, guarded};
 use crate::policy::Policy;
-use crate::routes::refused;
 use crate::text::Text;
 
 /// The native part of `orbgate.gate.Gate`.
@@ -59,6 +59,11 @@ impl Follower {
         }
         Ok(Self { follower: orbgate_gate::Follower::new(interval) })
     }
+
+    /// How many seconds to wait before the next look.
+    fn pause(&self) -> f64 {
+        self.follower.pause().as_secs_f64()
+    }
 }
 
 fn compare(old: &Engine, new: &Engine) -> Changes {
@@ -74,7 +79,7 @@ impl Gate {
     #[new]
     #[pyo3(signature = (tokens, *, file=None, challenge="minimal", realm=None, resource_metadata=None, flat_403=false,
         ignore_method_override=false, public=Vec::new(), cors_preflight="deny", mcp=None, mcp_initial_scopes="",
-        mcp_origins=Vec::new(), mcp_most_bytes=None, mcp_legacy="body", metadata=None))]
+        mcp_origins=Vec::new(), mcp_most_bytes=None, mcp_legacy="body", mcp_charge_sessions=false, metadata=None))]
     #[expect(clippy::too_many_arguments, reason = "in Python they are keywords")]
     fn new(
         py: Python<'_>,
@@ -92,6 +97,7 @@ impl Gate {
         mcp_origins: Vec<String>,
         mcp_most_bytes: Option<usize>,
         mcp_legacy: &str,
+        mcp_charge_sessions: bool,
         metadata: Option<&str>,
     ) -> PyResult<Self> {
         guarded(|| {
@@ -109,7 +115,7 @@ impl Gate {
             rules.flat_403 = flat_403;
             rules.ignore_method_override = ignore_method_override;
             if !public.is_empty() {
-                let public = PublicRoutes::new(public).map_err(refused)?;
+                let public = PublicRoutes::new(public).map_err(error::value)?;
                 rules.public = Some(Arc::new(public));
             }
             rules.cors_preflight = match cors_preflight {
@@ -132,8 +138,9 @@ impl Gate {
                     "deny" => Legacy::Deny,
                     _ => return Err(PyValueError::new_err("`mcp_legacy` is \"body\" or \"deny\"")),
                 };
-                rules.mcp = Some(Arc::new(endpoint.legacy(legacy)));
-            } else if !mcp_origins.is_empty() || mcp_most_bytes.is_some() || mcp_legacy != "body" {
+                rules.mcp = Some(Arc::new(endpoint.legacy(legacy).charge_sessions(mcp_charge_sessions)));
+            } else if !mcp_origins.is_empty() || mcp_most_bytes.is_some() || mcp_legacy != "body" || mcp_charge_sessions
+            {
                 return Err(PyValueError::new_err("only a gate with `mcp` has settings of its endpoint"));
             }
             let gate = orbgate_gate::Gate::new(rules, keys);
@@ -148,7 +155,30 @@ impl Gate {
         guarded(|| {
             let engine = policy.get().engine();
             self.mcp().map_or(Ok(()), |mcp| mcp.check(engine)).map_err(unfit)?;
-            self.public().map_or(Ok(()), |public| public.check(engine)).map_err(refused)
+            self.public().map_or(Ok(()), |public| public.check(engine)).map_err(error::value)
+        })
+    }
+
+    /// How the gate charges: the level and the text of a line for its log. With a ledger, functions state the amounts of
+    /// these routes. Raises ValueError if the policy lacks one of them, or if calls couldn't be charged.
+    fn charging(
+        &self,
+        py: Python<'_>,
+        policy: &Bound<'_, Policy>,
+        functions: Option<Vec<String>>,
+    ) -> PyResult<(&'static str, String)> {
+        guarded(|| {
+            let engine = policy.get().engine();
+            if let Some(name) = functions.as_deref().and_then(|functions| OrbRules::unknown_route(engine, functions)) {
+                return Err(PyValueError::new_err(format!("the policy has no route `{name}`")));
+            }
+            let stated = self.charges(functions).statement(engine).map_err(|error| match error {
+                Uncharged::NoAmount(error) => PyValueError::new_err(error.to_string()),
+                Uncharged::NoAccount(error) => {
+                    error::config(py, &ConfigError::of_whole(error.to_string()), self.file.as_deref())
+                }
+            })?;
+            Ok((stated.level.as_str(), stated.text))
         })
     }
 
@@ -163,7 +193,7 @@ impl Gate {
         failure: Option<&str>,
         file: &str,
         follower: Option<&Bound<'_, Follower>>,
-        rules: (bool, bool, Vec<Vec<String>>),
+        rules: (bool, bool, Option<Vec<String>>),
         monotonic: f64,
     ) -> PyResult<Judged> {
         guarded(|| {
@@ -178,7 +208,7 @@ impl Gate {
                 public: self.public(),
                 mcp: mcp.as_slice(),
                 served: &served,
-                amounts: &rules.2,
+                charges: &[self.charges(rules.2)],
                 ending,
             };
             let text = failure.map_or(Ok(text), Err);
@@ -398,6 +428,11 @@ impl Gate {
 }
 
 impl Gate {
+    fn charges(&self, functions: Option<Vec<String>>) -> GateCharges {
+        let by = functions.map_or(ChargedBy::Handlers, ChargedBy::Ledger);
+        GateCharges::new(by).with_accounts(self.gate.keys().accounts())
+    }
+
     /// The routes that need no token.
     pub(crate) fn public(&self) -> Option<&PublicRoutes> {
         self.gate.rules().public.as_deref()

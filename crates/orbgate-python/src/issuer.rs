@@ -1,41 +1,79 @@
 //! An issuer for tests of services. It signs real tokens, which pass real verification.
 
-use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use pyo3::exceptions::PyRuntimeError;
-use pyo3::prelude::*;
+use core::time::Duration;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A key that signs with ES256: the native part of `orbgate.gate.testing.Issuer`.
+use orbgate::TokenKind;
+use orbgate_token::{TestClaims, TestIssuerError, TestRequest, TestServer};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use serde_json::{Map, Value};
+
+/// The native part of `orbgate.gate.testing.Issuer`. Times are seconds since 1970.
 #[pyclass(frozen, module = "orbgate._native")]
 #[derive(Debug)]
-pub(crate) struct SigningKey {
-    pair: EcdsaKeyPair,
+pub(crate) struct TestIssuer {
+    server: TestServer,
 }
 
 #[pymethods]
-impl SigningKey {
+impl TestIssuer {
+    /// An issuer of this name. `options` are those of the command, and `claims` is a JSON object.
     #[new]
-    fn new() -> PyResult<Self> {
-        let pair = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING);
-        let pair = pair.map_err(|_| PyRuntimeError::new_err("no key could be made"))?;
-        Ok(Self { pair })
+    fn new(name: &str, key_id: &str, options: Vec<(String, String)>, claims: &str) -> PyResult<Self> {
+        let issuer = orbgate_token::TestIssuer::new(name).map_err(error)?.key_id(key_id);
+        let mut stated = TestClaims::default();
+        for (option, value) in options {
+            stated = stated.set(&option, &value).map_err(error)?;
+        }
+        for (name, value) in object(claims)? {
+            stated = stated.claim(&name, value).map_err(error)?;
+        }
+        Ok(Self { server: TestServer::new(issuer.claims(stated)) })
     }
 
-    /// The coordinates of the public key, as in a JWK.
-    fn point(&self) -> (String, String) {
-        let point = self.pair.public_key().as_ref();
-        let (x, y) = point.get(1..).unwrap_or_default().split_at_checked(32).unwrap_or_default();
-        (URL_SAFE_NO_PAD.encode(x), URL_SAFE_NO_PAD.encode(y))
+    /// A configuration that trusts this issuer.
+    fn tokens_yaml(&self) -> String {
+        self.server.issuer().tokens_yaml()
     }
 
-    /// A token with this header and these claims, which are JSON.
-    fn token(&self, header: &str, claims: &str) -> PyResult<String> {
-        let encode = |text: &str| URL_SAFE_NO_PAD.encode(text);
-        let signed = format!("{}.{}", encode(header), encode(claims));
-        let signature = self.pair.sign(&SystemRandom::new(), signed.as_bytes());
-        let signature = signature.map_err(|_| PyRuntimeError::new_err("it could not be signed"))?;
-        Ok(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature)))
+    /// Its key.
+    fn jwks(&self) -> String {
+        self.server.issuer().jwks()
+    }
+
+    /// A token with these scopes, and claims from a JSON object.
+    fn token(&self, scopes: &str, claims: &str, now: u64) -> PyResult<String> {
+        // The claims have the kind.
+        Ok(self.server.issuer().token_with(TokenKind::Unknown, scopes, &object(claims)?, time(now)))
+    }
+
+    /// The status, headers and body of the response to a request.
+    fn answer(
+        &self,
+        method: &str,
+        target: &str,
+        headers: Vec<(String, String)>,
+        body: &[u8],
+        now: u64,
+    ) -> (u16, Vec<(&'static str, String)>, String) {
+        let headers: Vec<_> = headers.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let answer = self.server.answer(&TestRequest { method, target, headers: &headers, body }, time(now));
+        (answer.status, answer.headers, answer.body)
+    }
+}
+
+fn object(json: &str) -> PyResult<Map<String, Value>> {
+    serde_json::from_str(json).map_err(|error| PyValueError::new_err(format!("claims: {error}")))
+}
+
+fn time(seconds: u64) -> SystemTime {
+    UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).unwrap_or(UNIX_EPOCH)
+}
+
+fn error(error: TestIssuerError) -> PyErr {
+    match error {
+        TestIssuerError::NoKey => PyRuntimeError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
     }
 }

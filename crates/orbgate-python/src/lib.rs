@@ -13,6 +13,7 @@ mod gate;
 mod issuer;
 mod lines;
 mod names;
+mod objects;
 mod openapi;
 mod orbs;
 mod outcome;
@@ -54,7 +55,7 @@ mod _native {
     #[pymodule_export]
     use super::gate::{Fetch, Follower, Gate, Post, Waiting};
     #[pymodule_export]
-    use super::issuer::SigningKey;
+    use super::issuer::TestIssuer;
     #[pymodule_export]
     use super::property::{properties, prove};
     #[pymodule_export]
@@ -84,6 +85,8 @@ mod _native {
     #[pymodule_export]
     use super::lines::{AccessLog, read_delimited, read_requests};
     #[pymodule_export]
+    use super::objects::{Columns, objects, skeleton};
+    #[pymodule_export]
     use super::openapi::{openapi_check, openapi_export, openapi_import};
     #[pymodule_export]
     use super::orbs::{Call, Hold, Orbs};
@@ -95,9 +98,9 @@ mod _native {
     #[pymodule_export]
     use super::routes::{PublicRoutes, allows_bonus_orbs, check_routes};
     #[pymodule_export]
-    use super::rows::table_of;
+    use super::rows::{DecisionTable, table_of};
     #[pymodule_export]
-    use super::table::{DecisionTable, decide_table};
+    use super::table::decide_table;
     #[pymodule_export]
     use super::terms::{detail, reason};
     #[pymodule_export]

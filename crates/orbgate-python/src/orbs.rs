@@ -13,7 +13,6 @@ use pyo3::prelude::*;
 use crate::answer::Answer;
 use crate::error::guarded;
 use crate::gate::{Gate, duration};
-use crate::policy::Policy;
 use crate::text::Text;
 
 /// The holds of a process in one ledger service.
@@ -48,20 +47,6 @@ impl Orbs {
             (rules.ttl, rules.timeout, rules.queue) = (duration(ttl)?, duration(timeout)?, queue);
             rules.check().map_err(PyValueError::new_err)?;
             Ok(Self { holds: Mutex::new(RemoteHolds::new(rules.clone())), rules })
-        })
-    }
-
-    /// Raises ValueError unless each route that consumes orbs has an amount, in the policy or of one of these routes with a
-    /// function, and the policy has each of these.
-    #[staticmethod]
-    fn check_amounts(policy: &Bound<'_, Policy>, functions: Vec<String>) -> PyResult<()> {
-        guarded(|| {
-            let engine = policy.get().engine();
-            if let Some(name) = OrbRules::unknown_route(engine, &functions) {
-                return Err(PyValueError::new_err(format!("the policy has no route `{name}`")));
-            }
-            let checked = OrbRules::check_amounts(engine, &functions);
-            checked.map_err(|error| PyValueError::new_err(error.to_string()))
         })
     }
 

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use orbgate::{Engine, Request};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::decision::Decision;
 use crate::error::{self, guarded};
@@ -25,6 +25,8 @@ pub(crate) struct Policy {
     text: Option<Box<[u8]>>,
     has_end_marker: bool,
     is_sealed: bool,
+    /// The scopes that the file marks as sensitive, sorted.
+    sensitive: Vec<String>,
     pub(crate) names: Names,
     /// The dictionaries for columns of decisions, built on first use.
     dictionaries: OnceLock<Dictionaries>,
@@ -36,14 +38,14 @@ impl Policy {
     #[pyo3(signature = (text=None, file=None))]
     fn new(py: Python<'_>, text: Option<Text<'_>>, file: Option<&str>) -> PyResult<Self> {
         guarded(|| {
-            let (engine, has_end_marker, is_sealed) = match &text {
-                None => (Engine::external().clone(), true, true),
+            let (engine, has_end_marker, is_sealed, sensitive) = match &text {
+                None => (Engine::external().clone(), true, true, Vec::new()),
                 Some(Text(text)) => {
                     let made = py.detach(|| {
                         let policy = orbgate::Policy::from_bytes(text);
                         policy.map(|policy| {
                             let (ends, sealed) = (policy.has_end_marker(), policy.is_sealed());
-                            (Engine::new(&policy), ends, sealed)
+                            (Engine::new(&policy), ends, sealed, sensitive(&policy))
                         })
                     });
                     made.map_err(|diagnostics| error::policy(py, &diagnostics, file))?
@@ -55,6 +57,7 @@ impl Policy {
                 text: text.map(|Text(text)| text.into()),
                 has_end_marker,
                 is_sealed,
+                sensitive,
                 names,
                 dictionaries: OnceLock::new(),
             })
@@ -135,6 +138,12 @@ impl Policy {
         self.names.digest.clone_ref(py)
     }
 
+    /// The scopes that the policy marks with `sensitive: true`, sorted. They change no decision.
+    #[getter]
+    fn sensitive<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.sensitive)
+    }
+
     /// The policy's name, if it has one.
     #[getter]
     fn name(&self) -> Option<&str> {
@@ -205,4 +214,13 @@ impl Policy {
     pub(crate) fn dictionaries(&self) -> &Dictionaries {
         self.dictionaries.get_or_init(|| Dictionaries::new(self.engine()))
     }
+}
+
+fn sensitive(policy: &orbgate::Policy) -> Vec<String> {
+    let scopes = policy.apis().iter().flat_map(|api| api.scopes());
+    let marked = scopes.filter(|scope| scope.is_sensitive()).map(|scope| scope.name().to_owned());
+    let mut marked: Vec<_> = marked.collect();
+    marked.sort_unstable();
+    marked.dedup();
+    marked
 }

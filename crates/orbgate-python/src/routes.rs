@@ -1,9 +1,8 @@
 //! Compares the routes of a service with those of its policy, and knows those that need no token.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::error::guarded;
+use crate::error::{self, guarded};
 use crate::gate::Gate;
 use crate::policy::Policy;
 use crate::text::Text;
@@ -54,14 +53,14 @@ impl PublicRoutes {
     #[new]
     fn new(routes: Vec<String>) -> PyResult<Self> {
         guarded(|| {
-            let routes = orbgate_gate::PublicRoutes::new(routes).map_err(refused)?;
+            let routes = orbgate_gate::PublicRoutes::new(routes).map_err(error::value)?;
             Ok(Self { routes })
         })
     }
 
     /// Raises ValueError if a path matches both one of these routes and a route of this policy.
     fn check(&self, policy: &Bound<'_, Policy>) -> PyResult<()> {
-        guarded(|| self.routes.check(policy.get().engine()).map_err(refused))
+        guarded(|| self.routes.check(policy.get().engine()).map_err(error::value))
     }
 
     /// The route of a request that needs no token, a method and a template; None if it needs one.
@@ -74,8 +73,4 @@ impl PublicRoutes {
             Ok(method.zip(template).map(|(method, template)| format!("{method} {template}")))
         })
     }
-}
-
-pub(crate) fn refused(error: orbgate_gate::PublicRoutesError) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }

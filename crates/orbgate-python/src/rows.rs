@@ -1,19 +1,101 @@
-//! Reads single rows of a decided table, and builds the table from its own columns.
+//! A decided table: its columns, its single rows, and how it is built from its own columns.
+
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array as _, ArrayRef, RecordBatch};
+use arrow_schema::SchemaRef;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PySlice, PyString};
+use pyo3::types::{PyCapsule, PySlice, PyString};
 
-use crate::capsule::{Wanted, parts};
+use crate::capsule::{Wanted, parts, stream};
 use crate::charge::Charge;
 use crate::column::Column;
 use crate::decision::Decision;
 use crate::error::{self, guarded};
 use crate::outcome;
-use crate::table::DecisionTable;
+
+/// A function that rebuilds a table, and its arguments.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>,));
+
+/// The decisions of a table, row by row in its order, as columns for anything that supports the Arrow
+/// C interface.
+#[pyclass(frozen, module = "orbgate")]
+#[derive(Debug)]
+pub(crate) struct DecisionTable {
+    pub(crate) schema: SchemaRef,
+    pub(crate) batches: Vec<RecordBatch>,
+    pub(crate) rows: usize,
+}
+
+#[pymethods]
+impl DecisionTable {
+    /// The names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<&str> {
+        let fields = self.schema.fields().iter();
+        fields.map(|field| field.name().as_str()).collect()
+    }
+
+    /// The decisions as a stream of Arrow's C interface, without copying. Can be called repeatedly.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The interface allows a producer to use its own schema.
+        let _ = requested_schema;
+        stream(py, self.batches.clone(), Arc::clone(&self.schema))
+    }
+
+    const fn __len__(&self) -> usize {
+        self.rows
+    }
+
+    /// The decision for a row or, for a slice, a table of these rows.
+    fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Indexed> {
+        guarded(|| self.at(py, index))
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("orbgate._preview")?.call_method1("rows", (slf,))
+    }
+
+    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("orbgate._preview")?.call_method1("text", (slf,))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("orbgate._preview")?.call_method1("html", (slf,))
+    }
+
+    /// Pickles like a pyarrow table. pyarrow must be installed.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        let restore = slf.py().import("orbgate._native")?.getattr("table_of")?;
+        Ok((restore, (Self::to_pyarrow(slf)?,)))
+    }
+
+    /// The decisions as a pyarrow table. pyarrow must be installed.
+    fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let pyarrow = slf.py().import("pyarrow")?;
+        pyarrow.call_method1("table", (slf,))
+    }
+
+    /// The decisions as a polars DataFrame. polars must be installed.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let polars = slf.py().import("polars")?;
+        polars.call_method1("DataFrame", (slf,))
+    }
+
+    /// The decisions as a pandas DataFrame with nullable types. pandas and pyarrow must be installed.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let frames = slf.py().import("orbgate._frames")?;
+        frames.call_method1("of_decisions", (slf,))
+    }
+}
 
 /// The result of an index.
 #[derive(IntoPyObject)]

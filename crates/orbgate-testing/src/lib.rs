@@ -21,9 +21,11 @@ pub mod exchange;
 #[path = "../../orbgate/tests/support/expected.rs"]
 pub mod expected;
 pub mod json;
+pub mod pages;
 pub mod provider;
 pub mod random;
 pub mod signer;
 pub mod skipped;
+pub mod unsound;
 #[path = "../../orbgate/tests/support/valid.rs"]
 pub mod valid;

@@ -62,6 +62,9 @@ const BEYOND_A_SCHEMA: &[&str] = &[
     "other-tokens",
     "scopes-twice",
     "scopes-unknown",
+    "scopes-misspelt",
+    // The reader of an editor takes it for a space.
+    "tab-after-colon",
 ];
 
 #[test]

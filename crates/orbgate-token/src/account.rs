@@ -1,6 +1,6 @@
 //! The account whose orbs a call consumes: an issuer and what the issuer calls the account.
 
-use core::fmt::Write as _;
+use core::fmt::{self, Write as _};
 
 use orbgate::TokenKind;
 
@@ -20,6 +20,65 @@ pub enum AccountClaim {
 pub(crate) struct AccountClaims {
     pub(crate) user: Option<AccountClaim>,
     pub(crate) organisation: Option<AccountClaim>,
+}
+
+impl AccountClaim {
+    /// The name of its claim, where this one names the client.
+    pub(crate) fn claim<'c>(&'c self, client_claim: &'c str) -> &'c str {
+        match self {
+            Self::Subject => "sub",
+            Self::Client => client_claim,
+            Self::Claim(name) => name,
+        }
+    }
+}
+
+/// Where an issuer's tokens name their accounts, for each kind of token that it issues. `Display` prints the claims, such as
+/// `user \`sub\`, organisation none`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IssuerAccounts<'v> {
+    issuer: &'v str,
+    kinds: Vec<(TokenKind, Option<&'v str>)>,
+}
+
+impl<'v> IssuerAccounts<'v> {
+    pub(crate) const fn new(issuer: &'v str, kinds: Vec<(TokenKind, Option<&'v str>)>) -> Self {
+        Self { issuer, kinds }
+    }
+
+    /// The issuer.
+    #[must_use]
+    pub const fn issuer(&self) -> &'v str {
+        self.issuer
+    }
+
+    /// Whether any of its tokens has an account.
+    #[must_use]
+    pub fn are_stated(&self) -> bool {
+        self.kinds.iter().any(|(_, claim)| claim.is_some())
+    }
+}
+
+impl fmt::Display for IssuerAccounts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut kinds = self.kinds.iter();
+        let first = kinds.next().and_then(|(_, claim)| *claim);
+        if self.kinds.iter().all(|(_, claim)| *claim == first) {
+            return quoted(f, first);
+        }
+        for (number, (kind, claim)) in self.kinds.iter().enumerate() {
+            write!(f, "{}{} ", if number == 0 { "" } else { ", " }, kind.as_str())?;
+            quoted(f, *claim)?;
+        }
+        Ok(())
+    }
+}
+
+fn quoted(f: &mut fmt::Formatter<'_>, claim: Option<&str>) -> fmt::Result {
+    match claim {
+        Some(claim) => write!(f, "`{claim}`"),
+        None => f.write_str("none"),
+    }
 }
 
 /// The most bytes of an account's name, as ledgers take it.

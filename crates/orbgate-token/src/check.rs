@@ -204,19 +204,12 @@ impl Diagnostics {
                 self.claim_name("account", claim);
             }
         }
-        let is_of = |kind: TokenKind| match &issuer.kind {
-            KindRules::Always(always) => *always == kind,
-            KindRules::Claims { user, organisation } => match kind {
-                TokenKind::User => !user.is_empty(),
-                _ => !organisation.is_empty(),
-            },
-        };
         // One account for both kinds is also right for an issuer of one kind.
         let is_for_both = user == organisation;
         for (name, account, kind) in
             [("user", user, TokenKind::User), ("organisation", organisation, TokenKind::Organisation)]
         {
-            if account.is_some() && !is_for_both && !is_of(kind) {
+            if account.is_some() && !is_for_both && !issuer.kind.has(kind) {
                 let message = format!("`account` has `{name}`, but no token of the issuer is of this `kind`");
                 self.push("account", message);
             }

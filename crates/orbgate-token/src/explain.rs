@@ -37,6 +37,8 @@ pub struct Explanation {
     pub kind: Option<TokenKind>,
     /// Its scopes, separated by one space, if it is valid.
     pub scopes: Option<String>,
+    /// Why it names no account, if it is valid and doesn't. A gate with a ledger then denies calls that consume orbs.
+    pub no_account: Option<String>,
     /// Whether the signature was checked. Without keys, neither the signature nor the key is checked.
     pub is_signature_checked: bool,
 }
@@ -64,7 +66,7 @@ impl Verifier {
         let compact = self.parse(token);
         let claims = compact.as_ref().ok().and_then(|compact| Claims::parse(&compact.payload).ok());
         let issuer = claims.as_ref().and_then(|claims| Some(self.issuer_of(claims).ok()?.1));
-        let explanation = explanation.with_absent_scopes(claims.as_ref(), issuer);
+        let explanation = explanation.with_absences(claims.as_ref(), issuer);
         Explanation { is_signature_checked, ..explanation }
     }
 
@@ -105,7 +107,7 @@ impl Verifier {
                 _ => claims_hint(error, claims, issuer, since_epoch(now).ok()?),
             }
         });
-        explanation.with_absent_scopes(claims.as_ref(), issuer)
+        explanation.with_absences(claims.as_ref(), issuer)
     }
 
     /// The issuer that is asked about this token, if one is.
@@ -228,20 +230,29 @@ impl Explanation {
             Err(error) => Some(*error),
         };
         let verified = judged.ok();
+        let has_account = verified.as_ref().is_none_or(|verified| verified.account().is_some());
         Self {
             refused,
             hint: refused.and_then(hint),
             kind: verified.as_ref().map(VerifiedToken::kind),
             scopes: verified.map(|verified| verified.scopes().to_owned()),
+            no_account: (!has_account && refused.is_none()).then(String::new),
             is_signature_checked: false,
         }
     }
 
-    /// With a hint if the token is accepted and doesn't have the claim with the scopes.
-    fn with_absent_scopes(mut self, claims: Option<&Claims<'_>>, issuer: Option<&Issuer>) -> Self {
+    /// With hints if the token is accepted and doesn't have the claim with the scopes, or that with the account.
+    fn with_absences(mut self, claims: Option<&Claims<'_>>, issuer: Option<&Issuer>) -> Self {
         if let (Some(kind), Some(claims), Some(issuer)) = (self.kind, claims, issuer)
             && self.refused.is_none()
         {
+            self.no_account = self.no_account.map(|_| match issuer.accounts.of(kind) {
+                None => format!("the configuration states no `account` for {}", tokens_of(kind)),
+                Some(account) => {
+                    let claim = quoted(account.claim(&issuer.client_claim));
+                    format!("its {claim}, the claim of `account`, is missing, empty, not a string, or too long")
+                }
+            });
             let scopes = issuer.scopes_of(kind);
             let (key, name) = (scopes.key(), &scopes.claim.claim);
             if name.find(&claims.0).is_none() {
@@ -255,6 +266,13 @@ impl Explanation {
             }
         }
         self
+    }
+}
+
+const fn tokens_of(kind: TokenKind) -> &'static str {
+    match kind {
+        TokenKind::Organisation => "an organisation's tokens",
+        _ => "a user's tokens",
     }
 }
 

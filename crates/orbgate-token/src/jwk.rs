@@ -113,6 +113,9 @@ impl Jwk<'_> {
         if !exponent_fits(&e, rules.rsa_exponent_min) {
             return Err("its exponent is even or too small");
         }
+        if has_small_divisor(&n) {
+            return Err("its modulus is divisible by a prime below 752, so anyone can compute the private key");
+        }
         if has_roca_fingerprint(&n) {
             return Err("its modulus is from a flawed generator (CVE-2017-15361)");
         }
@@ -140,6 +143,13 @@ impl Jwk<'_> {
         let point = self.bytes("x")?;
         if point.len() != 32 {
             return Err("a coordinate has not the length of its curve's");
+        }
+        let y = without_sign(&point);
+        if is_prime_or_more(&y) {
+            return Err("its point is not encoded canonically");
+        }
+        if SMALL_ORDER.iter().any(|small| *small == *y) {
+            return Err("its point is of small order, so anyone can make its signatures");
         }
         self.uses(Family::Ed25519, &Parts::Edwards(&point))
     }
@@ -200,6 +210,48 @@ fn exponent_fits(e: &[u8], min: u64) -> bool {
     let odd = e.last().is_some_and(|last| last & 1 == 1);
     let value = e.iter().try_fold(0_u64, |value, byte| value.checked_mul(256)?.checked_add(u64::from(*byte)));
     odd && value.is_some_and(|value| value >= min.max(3))
+}
+
+/// The y coordinates of the eight points of small order on Ed25519: of order 4, 1, 8, 8 and 2. With such a key, libraries
+/// accept a signature that doesn't depend on a private key, for one message in eight or more.
+const SMALL_ORDER: [[u8; 32]; 5] = [
+    [0; 32],
+    [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [
+        0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98, 0xf0, 0xd5, 0xdf,
+        0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05,
+    ],
+    [
+        0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b, 0x76, 0x0d, 0x10, 0x67, 0x0f, 0x2a, 0x20,
+        0x53, 0xfa, 0x2c, 0x39, 0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a,
+    ],
+    [
+        0xec, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+        0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f,
+    ],
+];
+
+/// The y coordinate of a point, little endian. The encoding also has the sign of x, in the last bit.
+fn without_sign(point: &[u8]) -> Vec<u8> {
+    let mut y = point.to_vec();
+    if let Some(last) = y.last_mut() {
+        *last &= 0x7f;
+    }
+    y
+}
+
+/// Whether 32 bytes, little endian, are at least the field's prime, 2^255 - 19.
+fn is_prime_or_more(y: &[u8]) -> bool {
+    match y {
+        [first, middle @ .., last] => *first >= 0xed && middle.iter().all(|byte| *byte == 0xff) && *last >= 0x7f,
+        _ => false,
+    }
+}
+
+/// Whether a prime below 752 divides the odd modulus (big endian): NIST SP 800-89 §5.3.3 requires this check. A divisor
+/// that isn't a prime has one that is.
+fn has_small_divisor(modulus: &[u8]) -> bool {
+    (3..752).step_by(2).any(|divisor| remainder(modulus, divisor) == 0)
 }
 
 /// The primes of the fingerprint of RSA keys from a flawed generator (ROCA, CVE-2017-15361), as its discoverers published

@@ -34,6 +34,17 @@ impl KindRules {
         }
     }
 
+    /// Whether tokens of this kind can exist.
+    pub(crate) const fn has(&self, kind: TokenKind) -> bool {
+        match (self, kind) {
+            (Self::Always(TokenKind::User), TokenKind::User)
+            | (Self::Always(TokenKind::Organisation), TokenKind::Organisation) => true,
+            (Self::Always(_), _) | (_, TokenKind::Unknown) => false,
+            (Self::Claims { user, .. }, TokenKind::User) => !user.is_empty(),
+            (Self::Claims { organisation, .. }, TokenKind::Organisation) => !organisation.is_empty(),
+        }
+    }
+
     pub(crate) fn kind(&self, claims: &Object<'_>) -> TokenKind {
         let (user, organisation) = match self {
             Self::Always(kind) => return *kind,

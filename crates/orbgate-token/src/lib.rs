@@ -36,7 +36,7 @@ mod verifier;
 mod wycheproof;
 
 // The public interface is:
-pub use crate::account::AccountClaim;
+pub use crate::account::{AccountClaim, IssuerAccounts};
 pub use crate::algorithm::Algorithm;
 pub use crate::bearer::{BearerError, bearer};
 pub use crate::cache::{
@@ -56,7 +56,7 @@ pub use crate::opaque::{Opaque, SecretSource};
 pub use crate::scope::{ClaimPath, Conflict, ScopeClaim, ScopeFormat};
 pub use crate::signature::SignatureCheck;
 #[cfg(feature = "test-issuer")]
-pub use crate::test_issuer::{TestIssuer, TestIssuerError};
+pub use crate::test_issuer::{TestClaims, TestIssuer, TestIssuerError, TestRequest, TestResponse, TestServer};
 pub use crate::verified::{Fingerprint, VerifiedToken};
 pub use crate::verifier::Verifier;
 #[cfg(feature = "fetch")]

@@ -157,7 +157,7 @@ fn joined(items: &[Value]) -> Option<Box<str>> {
 
 /// Whether this is empty, which is how some providers write "no scopes", or
 /// `scope-token *( SP scope-token )`.
-fn is_scope_text(text: &str) -> bool {
+pub(crate) fn is_scope_text(text: &str) -> bool {
     let mut scopes = text.split(' ');
     text.is_empty() || (text.len() <= BYTES && scopes.by_ref().take(SCOPES).all(is_scope) && scopes.next().is_none())
 }

@@ -4,9 +4,11 @@ use core::time::Duration;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use orbgate::TokenKind;
 #[cfg(feature = "aws-lc-rs")]
 use sha2::{Digest as _, Sha256};
 
+use crate::account::IssuerAccounts;
 use crate::check;
 use crate::claims::{Claims, Rest, Stated};
 use crate::compact::Compact;
@@ -107,6 +109,15 @@ impl Verifier {
     /// The audiences of each issuer, of which a token must have one.
     pub fn audiences(&self) -> impl Iterator<Item = (&str, &[String])> {
         self.issuers.iter().map(|(issuer, name)| (&**name, &*issuer.audiences))
+    }
+
+    /// Where the tokens of each issuer name the account whose orbs a call consumes.
+    pub fn accounts(&self) -> impl Iterator<Item = IssuerAccounts<'_>> {
+        self.issuers.iter().map(|(issuer, name)| {
+            let kinds = [TokenKind::User, TokenKind::Organisation].into_iter().filter(|kind| issuer.kind.has(*kind));
+            let claim = |kind| issuer.accounts.of(kind).map(|account| account.claim(&issuer.client_claim));
+            IssuerAccounts::new(name, kinds.map(|kind| (kind, claim(kind))).collect())
+        })
     }
 
     /// The issuers whose keys can never be fetched. Keys are only fetched over `https` or from this machine, and

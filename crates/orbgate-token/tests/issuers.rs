@@ -33,6 +33,9 @@ fn every_token_on_the_page_is_what_the_page_says() {
                 let verified = verifier.verify_introspected("opaque", text, at(NOW));
                 let explained = verifier.explain_introspected("opaque", text, at(NOW));
                 assert_eq!(shown(&verified), expected, "{name}: {text}");
+                // Or else each call that consumes orbs would be a 401.
+                let has_account = verified.as_ref().map_or(true, |verified| verified.account().is_some());
+                assert!(has_account && explained.no_account.is_none(), "{name}: {explained:?}");
                 assert_eq!(explained.refused, verified.err(), "{name}");
                 answers += 1;
                 continue;
@@ -48,6 +51,8 @@ fn every_token_on_the_page_is_what_the_page_says() {
             assert_eq!(shown(&verified), expected, "{name}: {sample}");
             assert_eq!(explained.refused, verified.as_ref().err().copied(), "{name}");
             assert_eq!(explained.hint.is_some(), verified.is_err(), "{name}");
+            let has_account = verified.as_ref().map_or(true, |verified| verified.account().is_some());
+            assert!(has_account && explained.no_account.is_none(), "{name}: {explained:?}");
             // What a token is for and from is all that makes it ours.
             for claim in ["iss", "exp"] {
                 let mut claims = sample["claims"].clone();

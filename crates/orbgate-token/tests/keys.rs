@@ -3,6 +3,7 @@
 use orbgate_testing::expected::Expected;
 use orbgate_testing::signer;
 use orbgate_testing::signer::{Signer, base64url, claims, header, issuer, keys, now, verifier, with, without};
+use orbgate_testing::unsound;
 use orbgate_token::{Algorithm, KeySet, KeySetError, TokenError};
 use serde_json::{Value, json};
 
@@ -36,7 +37,11 @@ fn a_key_is_used_if_it_is_sound_and_for_signatures() {
     let missing = Some("missing");
     let encoding = Some("base64url");
     let even = format!("{}A", &rsa["n"].as_str().unwrap()[..341]);
-    let modulus = |bytes: usize| with(rsa.clone(), "n", base64url(vec![0xff; bytes]));
+    // 2^8192 - 5 has no small divisor; all bits set would have 3.
+    let modulus = |bytes: usize| {
+        let number = [vec![0xff; bytes - 1], vec![0xfb]].concat();
+        with(rsa.clone(), "n", base64url(number))
+    };
     let table = [
         (ec.clone(), None),
         (rsa.clone(), None),
@@ -107,10 +112,39 @@ fn a_key_of_the_invalid_generator_is_left_out() {
     let jwk = |modulus: &str| with(Signer::rsa().jwk("k"), "n", modulus);
     let invalid = Some("CVE-2017-15361");
     assert_warning(&jwk(FROM_FAULTY_GENERATOR), invalid);
-    // Adding two changes the remainder of nearly every prime.
-    let other = FROM_FAULTY_GENERATOR.replacen("Dkdcw", "DkddQ", 1);
+    // Adding 18 changes the remainder of nearly every prime, and makes none zero.
+    let other = FROM_FAULTY_GENERATOR.replacen("Dkdcw", "DkdhQ", 1);
     assert_ne!(other, FROM_FAULTY_GENERATOR);
     assert_warning(&jwk(&other), None);
+}
+
+/// Forged tokens, which a library accepts if it trusts the key.
+#[test]
+fn no_token_is_accepted_with_a_key_that_anyone_can_use() {
+    use Algorithm::{EdDsa, Es256, Es384, Es512, Rs256};
+    let verifier = verifier(issuer().algorithms([EdDsa, Rs256, Es256, Es384, Es512]));
+    let good = Signer::p256();
+    for key in unsound::keys() {
+        let keys = keys(&[good.jwk("key-1"), key.jwk.clone()]);
+        let token = key.token(&claims());
+        let error = verifier.verify(&token, &keys, now()).unwrap_err();
+        assert!(matches!(error, TokenError::KeyUnknown | TokenError::Signature), "{}: {error}", key.kid);
+        if !key.left_out.is_empty() {
+            assert_warning(&key.jwk, Some(key.left_out));
+            // A host that checks signatures itself isn't asked.
+            assert_eq!(verifier.check(&token, &keys, now()).err(), Some(TokenError::KeyUnknown));
+        }
+    }
+    assert_eq!(unsound::keys().len(), 53);
+}
+
+/// The bound of NIST SP 800-89 is between two primes.
+#[test]
+fn a_modulus_with_a_small_prime_is_left_out() {
+    for (divisor, word) in [(3_u32, Some("below 752")), (743, Some("below 752")), (751, Some("below 752")), (757, None)]
+    {
+        assert_warning(&unsound::rsa_divisible_by(divisor), word);
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@
 mod algorithms;
 mod claims;
 mod configuration;
+mod each_key;
 #[cfg(feature = "fetch")]
 mod fetch;
 mod hostile;
@@ -27,3 +28,7 @@ mod refused;
 mod remembered;
 #[cfg(feature = "fetch")]
 mod server;
+#[cfg(feature = "test-issuer")]
+mod test_issuer;
+#[cfg(feature = "test-issuer")]
+mod test_server;

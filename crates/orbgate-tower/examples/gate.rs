@@ -63,6 +63,7 @@ struct Arguments {
     mcp: String,
     on_tool_error: String,
     on_input_required: String,
+    charge_sessions: bool,
     /// The routes with a function for the amount.
     amounts: Vec<String>,
     bonus: Vec<String>,
@@ -84,6 +85,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let rules = rules(&given);
     let Arguments { listen, policy, tokens, public, challenge, ungated, ledger, mcp, amounts, bonus, .. } = given;
     let (debug, refuse_wider, watch) = (given.debug, given.refuse_wider, given.watch);
+    let charge_sessions = given.charge_sessions;
     let engines = Engines::from_file(&policy)?;
     let engines = engines.public_routes(PublicRoutes::new(public.clone())?)?;
     let verifier = Verifier::from_yaml(&fs::read_to_string(tokens)?)?;
@@ -115,7 +117,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         let amounts = amounts.iter().fold(Amounts::of_policy(), |amounts, route| amounts.with(route, of_header));
         match mcp.as_str() {
             "" => app.layer(gate.ledger(&ledger, amounts)?),
-            mcp => app.layer(gate.mcp(Mcp::new(mcp)?)?.ledger(&ledger, amounts)?),
+            mcp => app.layer(gate.mcp(Mcp::new(mcp)?.charge_sessions(charge_sessions))?.ledger(&ledger, amounts)?),
         }
     };
     let mut settings = WatchSettings::every(Duration::from_millis(watch.parse().unwrap_or(1)));
@@ -145,10 +147,11 @@ fn arguments() -> Result<Arguments, String> {
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let value = match word.as_str() {
-            "--ungated" | "--debug" | "--refuse-wider" => {
+            "--ungated" | "--debug" | "--refuse-wider" | "--charge-sessions" => {
                 let flag = match word.as_str() {
                     "--ungated" => &mut arguments.ungated,
                     "--debug" => &mut arguments.debug,
+                    "--charge-sessions" => &mut arguments.charge_sessions,
                     _ => &mut arguments.refuse_wider,
                 };
                 *flag = true;
@@ -198,7 +201,8 @@ fn routes(engine: &Engine, public: &[String]) -> Router {
     let templates: BTreeSet<String> = templates.collect();
     let router = Router::new().without_v07_checks();
     let router = templates.iter().fold(router, |router, template| router.route(template, any(say_what_came)));
-    router.fallback(say_what_came)
+    // axum applies a layer to a service at once, and to a handler with the first connection.
+    router.fallback_service(any(say_what_came))
 }
 
 async fn say_what_came(

@@ -9,10 +9,9 @@ use orbgate::policy::PolicyFile;
 use orbgate::{Digest, Engine, Policy};
 use orbgate_analysis::Summary;
 use orbgate_gate::{
-    Changes, Current, Ending, LoadError, LoadRules, Mcp, McpError, PublicRoutes, PublicRoutesError, Version, names,
+    Changes, Current, Ending, GateCharges, LoadError, LoadRules, Mcp, McpError, PublicRoutes, PublicRoutesError,
+    Uncharged, Version, names,
 };
-#[cfg(feature = "ledger")]
-use orbgate_gate::{NoAmount, OrbRules};
 
 use crate::observe;
 
@@ -28,9 +27,8 @@ pub struct Engines {
     served: Arc<ArcSwap<Vec<(String, String)>>>,
     /// The MCP endpoints of each layer.
     mcp: Arc<ArcSwap<Vec<Arc<Mcp>>>>,
-    /// The routes for which functions state the amount, of each layer with a ledger.
-    #[cfg(feature = "ledger")]
-    amounts: Arc<ArcSwap<Vec<Vec<String>>>>,
+    /// How each layer charges.
+    charges: Arc<ArcSwap<Vec<GateCharges>>>,
 }
 
 impl Engines {
@@ -54,8 +52,7 @@ impl Engines {
             public: None,
             served: Arc::default(),
             mcp: Arc::default(),
-            #[cfg(feature = "ledger")]
-            amounts: Arc::default(),
+            charges: Arc::default(),
         }
     }
 
@@ -110,12 +107,8 @@ impl Engines {
     ) -> Result<Version, LoadError> {
         let (served, mcp) = (self.served.load(), self.mcp());
         let mcp: Vec<_> = mcp.iter().map(AsRef::as_ref).collect();
-        #[cfg(feature = "ledger")]
-        let amounts = self.amounts.load();
-        #[cfg(not(feature = "ledger"))]
-        let amounts: [_; 0] = [];
-        let public = self.public.as_deref();
-        let current = Current { engine, public, mcp: &mcp, served: &served, amounts: &amounts, ending };
+        let (public, charges) = (self.public.as_deref(), self.charges.load());
+        let current = Current { engine, public, mcp: &mcp, served: &served, charges: &charges, ending };
         rules.load(policy, &current, |old, new| {
             let Summary { wider, narrower, removed, widens, text, .. } = Summary::between(old, new);
             Changes { wider, narrower, removed, widens, text }
@@ -132,15 +125,23 @@ impl Engines {
         self.mcp.load_full()
     }
 
-    /// From now on, rejects an engine that consumes orbs on a route without an amount, unless it is one of these.
-    #[cfg(feature = "ledger")]
-    pub(crate) fn require_amounts(&self, stated: Vec<String>) -> Result<(), NoAmount> {
-        self.amounts.rcu(|all| {
-            let mut all = all.to_vec();
-            all.push(stated.clone());
-            all
+    /// Logs how a gate charges, and from now on whenever a policy is loaded, and rejects a policy whose calls the gate couldn't
+    /// charge. Another gate that charges in the same way changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the calls of the current engine couldn't be charged.
+    #[doc(hidden)]
+    pub fn charged(&self, charges: &GateCharges) -> Result<(), Uncharged> {
+        let statement = charges.statement(&self.load())?;
+        let before = self.charges.rcu(|all| match all.contains(charges) {
+            true => Arc::clone(all),
+            false => Arc::new(all.iter().chain([charges]).cloned().collect()),
         });
-        OrbRules::check_amounts(&self.load(), &stated)
+        if !before.contains(charges) {
+            observe::charging(&statement);
+        }
+        Ok(())
     }
 
     /// Uses the policy that is in the file now. [`Engines::watch`] also follows the file's changes, and rejects
@@ -187,6 +188,7 @@ impl Engines {
         if !version.warning.is_empty() {
             tracing::warn!(%policy, "{}", version.warning);
         }
+        version.charging.iter().for_each(observe::charging);
         observe::policy_changed(wider, narrower, removed);
         policy
     }

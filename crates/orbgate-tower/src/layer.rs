@@ -25,6 +25,9 @@ use crate::verify::VerifyToken;
 ///
 /// Works with every service for `http` requests: axum, tonic, hyper. See the [crate's page](crate). The layer's
 /// position in a service is part of its type: [`InAxum`] or [`Outermost`].
+///
+/// When it is applied, the layer logs whether it charges, and how many routes consume orbs. axum applies layers with the first
+/// connection if a router has only handlers for all methods.
 pub struct GateLayer<V, W = Outermost> {
     pub(crate) settings: Arc<Settings<V>>,
     source: PhantomData<fn() -> W>,
@@ -224,10 +227,11 @@ impl<V, W> GateLayer<V, W> {
     }
 }
 
-impl<S, V> Layer<S> for GateLayer<V, Outermost> {
+impl<S, V: VerifyToken> Layer<S> for GateLayer<V, Outermost> {
     type Service = Gate<S, V>;
 
     fn layer(&self, inner: S) -> Gate<S, V> {
+        self.settings.state_charging();
         Gate::new(inner, Arc::clone(&self.settings))
     }
 }
@@ -235,10 +239,11 @@ impl<S, V> Layer<S> for GateLayer<V, Outermost> {
 // No other service, because it might be a router, and nothing would compare its routes with the
 // policy's.
 #[cfg(feature = "axum")]
-impl<E, V> Layer<axum::routing::Route<E>> for GateLayer<V, InAxum> {
+impl<E, V: VerifyToken> Layer<axum::routing::Route<E>> for GateLayer<V, InAxum> {
     type Service = Gate<axum::routing::Route<E>, V>;
 
     fn layer(&self, route: axum::routing::Route<E>) -> Self::Service {
+        self.settings.state_charging();
         Gate::new(route, Arc::clone(&self.settings))
     }
 }

@@ -45,8 +45,8 @@ pub use crate::verify::{KeyHolder, Refused, VerifyToken};
 #[cfg(feature = "watch")]
 pub use crate::watch::{Watch, WatchSettings};
 pub use orbgate_gate::{
-    Challenge, ChallengeError, CorsPreflight, FullChallenge, Legacy, LoadError, Mcp, McpError, Metadata, PublicRoutes,
-    PublicRoutesError, RoutesDiffer, Undeclared, Verified,
+    Challenge, ChallengeError, CorsPreflight, FullChallenge, Legacy, LoadError, Mcp, McpError, Metadata, NoAccount,
+    NoAmount, PublicRoutes, PublicRoutesError, RoutesDiffer, Uncharged, Undeclared, Verified,
 };
 #[cfg(feature = "ledger")]
-pub use orbgate_gate::{McpOrbs, NoAmount, OnCancelled, OrbRules};
+pub use orbgate_gate::{McpOrbs, OnCancelled, OrbRules};

@@ -8,7 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate::{Decision, Effect};
 use orbgate_analysis::{Explanation, Shadowed};
-use orbgate_gate::names;
+use orbgate_gate::{Statement, names};
+use orbgate_token::NoticeLevel;
 use tracing::Span;
 use tracing::field::{Empty, display};
 
@@ -113,6 +114,14 @@ pub(crate) const fn effect(decision: &Decision<'_>) -> &'static str {
 pub(crate) fn reloaded(result: &'static str) {
     let result = (names::LABEL_RESULT, result.into());
     count(names::POLICY_LOADS_TOTAL, [result], 1);
+}
+
+/// Logs how a gate charges.
+pub(crate) fn charging(statement: &Statement) {
+    match statement.level {
+        NoticeLevel::Info => tracing::info!("{}", statement.text),
+        NoticeLevel::Warning | NoticeLevel::Error => tracing::warn!("{}", statement.text),
+    }
 }
 
 /// Counts the changes of a version of a policy when it becomes active.

@@ -4,12 +4,13 @@ use core::fmt;
 use core::sync::atomic::AtomicUsize;
 use std::sync::Arc;
 
-use orbgate_gate::{Mcp, Rules};
+use orbgate_gate::{ChargedBy, Mcp, Rules};
 
 #[cfg(feature = "audit")]
 use crate::audit::AuditLog;
 use crate::engines::Engines;
 use crate::target::WireUri;
+use crate::verify::VerifyToken;
 
 pub(crate) struct Settings<V> {
     pub(crate) source: WireUri,
@@ -43,6 +44,13 @@ impl<V> Settings<V> {
             #[cfg(feature = "audit")]
             audit: None,
         }
+    }
+}
+
+impl<V: VerifyToken> Settings<V> {
+    /// A layer that charges nothing, and so denies no call for its charge, begins to serve.
+    pub(crate) fn state_charging(&self) {
+        let _ = self.engines.charged(&self.verifier.charges(ChargedBy::Handlers));
     }
 }
 

@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use orbgate::Engine;
 #[cfg(feature = "fetch")]
 use orbgate_gate::Step;
-use orbgate_gate::{Answer, Credentials, Gate, Request, Rules, Verified, Waiting};
+use orbgate_gate::{Answer, ChargedBy, Credentials, Gate, GateCharges, Request, Rules, Verified, Waiting};
 #[cfg(feature = "fetch")]
 use orbgate_token::NoticeLevel;
 use orbgate_token::{Keys, TokenError, VerifiedToken, Verifier};
@@ -25,6 +25,12 @@ pub trait VerifyToken: Send + Sync + 'static {
     ///
     /// Why it is rejected. The caller gets a 401 without the reason.
     fn verify(&self, token: &str) -> impl Future<Output = Result<Self::Verified, Refused>> + Send;
+
+    /// How a gate charges whose tokens this verifies.
+    #[doc(hidden)]
+    fn charges(&self, by: ChargedBy) -> GateCharges {
+        GateCharges::new(by)
+    }
 
     /// Starts a request: returns its result, or the step that must come first.
     #[doc(hidden)]
@@ -141,6 +147,10 @@ impl VerifyToken for KeyHolder {
         let verified = self.verifier.verify(token, &self.keys.load(), now());
         ready(verified.map_err(Refused::from))
     }
+
+    fn charges(&self, by: ChargedBy) -> GateCharges {
+        GateCharges::new(by).with_accounts(self.verifier.accounts())
+    }
 }
 
 #[cfg(feature = "fetch")]
@@ -149,6 +159,10 @@ impl VerifyToken for orbgate_token::KeyFetcher {
 
     async fn verify(&self, token: &str) -> Result<VerifiedToken, Refused> {
         Ok(Self::verify(self, token, now()).await?)
+    }
+
+    fn charges(&self, by: ChargedBy) -> GateCharges {
+        GateCharges::new(by).with_accounts(self.cache().accounts())
     }
 
     fn ask<'e, 'r>(

@@ -160,6 +160,11 @@ fn a_span_has_reason_and_template_and_never_the_path() {
     ];
     let digest = Engine::external().digest();
     LOG.set(Some(log));
+    // The layer states once how it charges, when it is applied.
+    runtime.block_on(call(&gate, "GET", "/files/1", None));
+    let text = String::from_utf8(logged.try_iter().flatten().collect()).unwrap();
+    let charging = "WARN orbgate_tower::observe: charging: no ledger, so only the handlers can charge; routes that consume orbs: 14, ";
+    assert!(text.contains(charging) && text.lines().count() == 2, "{text}");
     for (method, target, token, fields) in table {
         let token = token.map(String::as_str);
         runtime.block_on(call(&gate, method, target, token));

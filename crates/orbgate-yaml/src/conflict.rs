@@ -1,6 +1,6 @@
 //! Names the markers of a merge conflict, which otherwise cause errors elsewhere.
 
-use crate::text::with_line_feeds;
+use crate::lines::with_line_feeds;
 use crate::{Diagnostics, Location};
 
 /// Replaces the errors in a file by those of its conflict markers, if it has any. No value of a mapping begins at the first

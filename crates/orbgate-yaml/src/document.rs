@@ -26,6 +26,29 @@ pub trait Value: DeserializeOwned + PartialEq {
 
     /// The replacement for a wrong or missing value, whose error is at this location.
     fn stand_in(location: Location) -> Self;
+
+    /// Where the value is, if it keeps its location.
+    fn location(&self) -> Option<Location> {
+        None
+    }
+
+    /// Where the part is that errors about the value's key mean, such as the empty item of a list; the whole value if
+    /// `None`.
+    fn wrong_part(&self) -> Option<Location> {
+        None
+    }
+
+    /// Where the value of this key is, at any depth; the mapping that lacks it if it is absent.
+    fn location_of(&self, _key: &str) -> Option<Location> {
+        None
+    }
+}
+
+impl Values<'_> {
+    /// The stand-in for a key that this owner lacks, which [`Self::fields`] has reported.
+    pub fn missing<T: Value>(&self, owner: &Owner<'_>, key: &'static str) -> T {
+        T::stand_in(self.diagnostics.location_of_missing(owner.location, key))
+    }
 }
 
 /// Reads a whole file. `what` names it in messages, for example `the configuration`.
@@ -187,6 +210,13 @@ macro_rules! document {
 
             fn stand_in(location: $crate::Location) -> Self {
                 Self { $($field: <$type as $crate::Value>::stand_in(location),)* }
+            }
+
+            fn location_of(&self, key: &str) -> Option<$crate::Location> {
+                $(if key == $crate::document!(@key $field $($key)?) {
+                    return $crate::Value::location(&self.$field);
+                })*
+                None$(.or_else(|| $crate::Value::location_of(&self.$field, key)))*
             }
         }
 
@@ -356,6 +386,14 @@ impl<T: Value> Value for Spanned<T> {
         let value = T::stand_in(location);
         Self { location, value }
     }
+
+    fn location(&self) -> Option<Location> {
+        Some(self.value.wrong_part().unwrap_or(self.location))
+    }
+
+    fn location_of(&self, key: &str) -> Option<Location> {
+        self.value.location_of(key).or_else(|| T::SHAPE.has_key(key).then_some(self.location))
+    }
 }
 
 impl<T: Value> Value for Option<T> {
@@ -368,6 +406,14 @@ impl<T: Value> Value for Option<T> {
 
     fn stand_in(_: Location) -> Self {
         None
+    }
+
+    fn location(&self) -> Option<Location> {
+        self.as_ref()?.location()
+    }
+
+    fn location_of(&self, key: &str) -> Option<Location> {
+        self.as_ref()?.location_of(key)
     }
 }
 
@@ -386,6 +432,10 @@ impl<T: Value> Value for Vec<T> {
 
     fn stand_in(_: Location) -> Self {
         Self::new()
+    }
+
+    fn location(&self) -> Option<Location> {
+        self.first()?.location()
     }
 }
 

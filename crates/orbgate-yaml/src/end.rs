@@ -30,6 +30,12 @@ pub fn is_sealed(bytes: &[u8]) -> bool {
     Marker::find(bytes).is_some_and(|marker| marker.seal().is_some())
 }
 
+/// Whether a file that hasn't been checked yet has a seal that matches its contents, so that it is complete.
+#[must_use]
+pub fn has_valid_seal(bytes: &[u8]) -> bool {
+    Marker::find(bytes).is_some_and(|marker| marker.seal().is_some() && marker.seal_fault().is_none())
+}
+
 /// Seals the file's contents, in its end marker or in a new one. A comment on the marker's line moves to the next
 /// line.
 ///
@@ -78,14 +84,7 @@ pub(super) fn check_seal(bytes: &[u8], diagnostics: &mut Diagnostics) {
     let Some(marker) = Marker::find(bytes) else {
         return;
     };
-    let Some(seal) = marker.seal() else {
-        return;
-    };
-    let message = if !(marker.comment().starts_with(SEAL) && is_digest(seal)) {
-        "a seal is written `... # sha256:` and 64 of the characters `0-9a-f`"
-    } else if seal != hex(marker.before) {
-        "the seal does not match the text before it: the file is incomplete, or was changed after it was sealed"
-    } else {
+    let Some(message) = marker.seal_fault() else {
         return;
     };
     let column = marker.line.iter().take_while(|byte| **byte != b'#').count();
@@ -155,6 +154,17 @@ impl<'t> Marker<'t> {
         let (name, digest) = comment.split_once(':')?;
         let name = name.trim_end();
         name.eq_ignore_ascii_case("sha256").then_some(digest)
+    }
+
+    /// What is wrong with its seal.
+    fn seal_fault(&self) -> Option<&'static str> {
+        let seal = self.seal()?;
+        if !(self.comment().starts_with(SEAL) && is_digest(seal)) {
+            return Some("a seal is written `... # sha256:` and 64 of the characters `0-9a-f`");
+        }
+        let message =
+            "the seal does not match the text before it: the file is incomplete, or was changed after it was sealed";
+        (seal != hex(self.before)).then_some(message)
     }
 }
 

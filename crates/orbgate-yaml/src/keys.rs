@@ -1,5 +1,7 @@
 //! The keys of a mapping: strings without duplicates, and without merge keys.
 
+use std::collections::HashMap;
+
 use crate::diagnostics::{Diagnostics, first_location, quoted};
 use crate::node::{Content, Entry, Node};
 
@@ -37,17 +39,23 @@ pub(super) fn entry<'a>(
 
 /// Reports each entry whose key already occurs in the same mapping.
 pub fn refuse_duplicates(entries: &[Entry<'_>], diagnostics: &mut Diagnostics) {
-    let mut sorted: Vec<&Entry<'_>> = entries.iter().collect();
-    // The sort is stable: equal keys keep the order of the file.
-    sorted.sort_by(|one, other| one.key.text.cmp(&other.key.text));
-    for alike in sorted.chunk_by(|one, other| one.key.text == other.key.text) {
-        let [first, others @ ..] = alike else {
-            continue;
-        };
-        for entry in others {
-            let first = first_location(first.key_location, entry.key_location);
+    if are_unique(entries) {
+        return;
+    }
+    let mut firsts = HashMap::new();
+    for entry in entries {
+        let first = *firsts.entry(&*entry.key.text).or_insert(entry.key_location);
+        if first != entry.key_location {
+            let first = first_location(first, entry.key_location);
             let message = format!("duplicate key {} (first on {first})", quoted(&entry.key.text));
             diagnostics.push(entry.key_location, message);
         }
     }
+}
+
+/// Whether no key of a mapping occurs twice.
+pub(crate) fn are_unique(entries: &[Entry<'_>]) -> bool {
+    let mut keys: Vec<&str> = entries.iter().map(|entry| &*entry.key.text).collect();
+    keys.sort_unstable();
+    keys.is_sorted_by(|one, other| one < other)
 }

@@ -7,6 +7,7 @@ mod end;
 mod file;
 mod input;
 mod keys;
+mod lines;
 mod node;
 mod scalar;
 mod shape;
@@ -22,7 +23,7 @@ use serde::de::DeserializeOwned;
 
 pub use diagnostics::{Diagnostic, Diagnostics, first_location, is_hidden, quoted};
 pub use document::{Address, Object, Value, Version, document};
-pub use end::{has_end_marker, is_sealed, seal, unseal};
+pub use end::{has_end_marker, has_valid_seal, is_sealed, seal, unseal};
 pub use file::RegularFile;
 pub use keys::refuse_duplicates;
 pub use node::{Content, Entry, Location, Node, Scalar, Spanned};
@@ -30,6 +31,8 @@ pub use shape::{Key, Shape};
 pub use syntax::{Braced, Format};
 pub use text::MAX_BYTES;
 pub use tree::{Keep, outline};
+#[doc(hidden)]
+pub use values::near;
 pub use values::{Owner, Values, amount, is_empty_value, is_null};
 
 /// Reads a file: its tree becomes a document, which is then checked.

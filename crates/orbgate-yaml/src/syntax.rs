@@ -3,8 +3,11 @@
 use saphyr_parser::{Marker, ScanError, Span};
 
 use crate::diagnostics::quoted;
+use crate::lines::with_line_feeds;
 use crate::node::Location;
-use crate::text::with_line_feeds;
+
+/// The longest key that YAML allows on one line, with its quotes.
+const KEY: usize = 1_024;
 
 /// The properties of a format that messages need.
 #[derive(Debug)]
@@ -67,7 +70,7 @@ pub(super) fn diagnosis(
 ) -> (Location, String) {
     let at = error.marker();
     let text = &with_line_feeds(text);
-    if let Some(problem) = unclosed_quote(error, text) {
+    if let Some(problem) = tab(error, text).or_else(|| unclosed_quote(error, text)) {
         return problem;
     }
     if let Some(start) = open_flow {
@@ -89,6 +92,35 @@ pub(super) fn location(marker: &Marker) -> Location {
         line: u32::try_from(marker.line()).unwrap_or(u32::MAX),
         column: u32::try_from(marker.col()).unwrap_or(u32::MAX).saturating_add(1),
     }
+}
+
+/// A tab where YAML allows none. The parser often finds it at the end of the line before.
+fn tab(error: &ScanError, text: &str) -> Option<(Location, String)> {
+    let (at, info) = (error.marker(), error.info());
+    let after_colon = info.contains("must be followed by a valid YAML whitespace");
+    if !after_colon && !info.contains("tab") {
+        return None;
+    }
+    let here = at.line().checked_sub(1)?;
+    for (number, line) in text.lines().enumerate().skip(here) {
+        let is_indented = line.trim_start_matches(' ').starts_with('\t');
+        // Not one before the place at which the parser stopped.
+        let from = if number == here && !is_indented { at.col().saturating_sub(1) } else { 0 };
+        let Some(column) = line.chars().enumerate().skip(from).find_map(|(column, c)| (c == '\t').then_some(column))
+        else {
+            continue;
+        };
+        let message = match is_indented {
+            true => "a tab can't indent a line: use spaces",
+            false => "a tab isn't allowed here: write a space",
+        };
+        let location = Location {
+            line: u32::try_from(number.saturating_add(1)).ok()?,
+            column: u32::try_from(column.saturating_add(1)).ok()?,
+        };
+        return Some((location, message.to_owned()));
+    }
+    None
 }
 
 /// In flow style, an unquoted `{` ends the string before it, and the parser's own message doesn't
@@ -212,6 +244,12 @@ fn colon(error: &ScanError, text: &str, format: &Format) -> Option<(Location, St
         let colon = at.col().checked_sub(indent)?;
         let end = content.char_indices().nth(colon).map_or(content.len(), |(end, _)| end);
         let (before, after) = content.split_at_checked(end)?;
+        if before.starts_with(['"', '\'']) && before.chars().count() > KEY {
+            let start = u32::try_from(indent.saturating_add(1)).ok()?;
+            let message =
+                "a key has at most 1,024 characters, and its quotes count: write it without quotes".to_owned();
+            return Some((Location { line: location(at).line, column: start }, message));
+        }
         if let Some((key, value)) = before.split_once(": ") {
             let rest = after.strip_prefix(':').unwrap_or(after).trim();
             let quoted_text = "text with `: ` in it must be quoted";

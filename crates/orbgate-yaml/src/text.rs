@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::diagnostics::{Diagnostics, is_hidden};
+use crate::lines::with_line_feeds;
 use crate::node::Location;
 use crate::syntax::Format;
 
@@ -34,20 +35,6 @@ fn end(text: &str) -> Location {
     let count = |characters: usize| u32::try_from(characters.saturating_add(1)).unwrap_or(u32::MAX);
     let last = text.rsplit('\n').next().unwrap_or_default();
     Location { line: count(text.matches('\n').count()), column: count(last.chars().count()) }
-}
-
-/// The text with a line feed for each single CR, which ends a line in YAML but not for [`str::lines`]. The positions of
-/// all characters stay.
-pub(super) fn with_line_feeds(text: &str) -> Cow<'_, str> {
-    if !text.contains('\r') {
-        return Cow::Borrowed(text);
-    }
-    let mut rest = text.chars().peekable();
-    let mut lines = String::with_capacity(text.len());
-    while let Some(c) = rest.next() {
-        lines.push(if c == '\r' && rest.peek() != Some(&'\n') { '\n' } else { c });
-    }
-    Cow::Owned(lines)
 }
 
 /// Reports characters that don't belong in such a file, and replaces each with a letter, so that each is

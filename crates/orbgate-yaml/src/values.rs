@@ -3,7 +3,6 @@
 use core::cmp::Reverse;
 
 use crate::diagnostics::{Diagnostics, quoted};
-use crate::document::Value;
 use crate::node::{Content, Entry, Location, Node, Spanned};
 use crate::scalar::other_reading;
 
@@ -91,11 +90,6 @@ impl Values<'_> {
             }
         }
         Some(values)
-    }
-
-    /// The stand-in for a key that this owner lacks, which [`Self::fields`] has reported.
-    pub fn missing<T: Value>(&self, owner: &Owner<'_>, key: &'static str) -> T {
-        T::stand_in(self.diagnostics.location_of_missing(owner.location, key))
     }
 
     /// The entries of a mapping. Empty, with an error, if it is something else.
@@ -201,7 +195,8 @@ impl Values<'_> {
         self.wrong_with_tip(node, must, "");
     }
 
-    fn wrong_with_tip(&mut self, node: &Node<'_>, must: &str, tip: &str) {
+    /// The same, and then the way out.
+    pub fn wrong_with_tip(&mut self, node: &Node<'_>, must: &str, tip: &str) {
         let kind = match &node.kind {
             Content::Refused => return,
             Content::Sequence(_) => "a list".into(),
@@ -251,9 +246,9 @@ pub fn is_empty_value(node: &Node<'_>) -> bool {
     matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text.is_empty())
 }
 
-/// The known key that was probably intended, if at most two letters and half of it differ. Of two that are equally near,
+/// The known word that was probably intended, if at most two letters and half of it differ. Of two that are equally near,
 /// the one that starts like it for longer: `orb` is rather `orbs` than `or`.
-fn near(key: &str, known: &[&'static str]) -> Option<&'static str> {
+pub fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     let alike = |known: &str| known.chars().zip(key.chars()).take_while(|(a, b)| a == b).count();
     let known = known.iter().map(|known| (distance(key, known), Reverse(alike(known)), *known));
     let near = known.filter(|(edits, _, known)| *edits <= 2 && edits.saturating_mul(2) <= known.len());

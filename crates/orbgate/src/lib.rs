@@ -25,6 +25,8 @@ pub use crate::policy::{Policy, PolicyError};
 pub use crate::tables::reason::Named;
 pub use crate::tables::reason::{Detail, Effect, Reason};
 pub use crate::tables::route_id::RouteId;
+#[doc(hidden)]
+pub use crate::tables::sorted;
 pub use crate::tables::terms::{Digest, Location, Orbs, OrganisationRule, Profile};
 #[doc(hidden)]
 pub use crate::tables::terms::{is_literal, is_method};

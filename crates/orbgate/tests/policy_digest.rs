@@ -210,3 +210,13 @@ fn no_orbs_at_the_top_is_no_orbs_on_every_scope() {
     let engine = orbgate::Engine::new(&short);
     assert!(engine.routes().all(|route| route.orbs() == orbgate::Orbs::Free));
 }
+
+#[test]
+fn sensitive_counts_only_where_it_is_written() {
+    let digest = |text: &str| Policy::from_yaml(text).unwrap().digest();
+    let with = |key: &str| {
+        POLICY.replace("        permits: reads API keys\n", &format!("        permits: reads API keys\n{key}"))
+    };
+    assert_eq!(digest(POLICY), digest(&with("        sensitive: false\n")));
+    assert_ne!(digest(POLICY), digest(&with("        sensitive: true\n")));
+}

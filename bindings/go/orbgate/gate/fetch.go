@@ -45,17 +45,21 @@ func levelOf(levels []string, at int) slog.Level {
 	return slog.LevelError
 }
 
+func (g *Gate) tell(done steps.Done) {
+	levels := strings.Split(done.Levels, "\n")
+	for at, notice := range strings.Split(done.Notices, "\n") {
+		if notice != "" {
+			g.config.Logger.Log(context.Background(), levelOf(levels, at), notice)
+		}
+	}
+}
+
 // Starts pending calls in separate goroutines, so that a call continues if the request that caused it is cancelled.
 func (g *Gate) startCalls() {
 	for {
 		step := new(steps.Step)
 		if g.raw.Ask(nil, &steps.NextCall{MonotonicMS: g.monotonicMS()}, step) != nil || step.Number != steps.KindCall {
-			levels := strings.Split(step.Done.Levels, "\n")
-			for at, notice := range strings.Split(step.Done.Notices, "\n") {
-				if notice != "" {
-					g.config.Logger.Log(context.Background(), levelOf(levels, at), notice)
-				}
-			}
+			g.tell(step.Done)
 			return
 		}
 		g.mutex.Lock()

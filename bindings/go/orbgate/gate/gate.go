@@ -136,8 +136,6 @@ type Gate struct {
 	logged sync.Map
 	// The bytes of bodies that no service has read yet.
 	held atomic.Int64
-	// Its server can't charge.
-	uncharged atomic.Bool
 }
 
 // New makes a gate, and reads the secrets that opaque issuers need. If the configuration is invalid, the error is an
@@ -151,7 +149,7 @@ func New(config Config) (*Gate, error) {
 		Tokens: config.Tokens, Templates: uint64(config.Templates), Realm: config.Challenge.Realm, ResourceMetadata: config.Challenge.ResourceMetadata,
 		PublicRoutes: config.Public, Flat403: config.Flat403, Introspection: true, Metadata: config.Resource,
 		Mcp: config.MCP.Path, McpInitialScopes: config.MCP.InitialScopes, McpMostBytes: uint64(config.MCP.MostBytes), McpDenyLegacy: config.MCP.DenyLegacy,
-		McpOrigins: config.MCP.Origins,
+		McpOrigins: config.MCP.Origins, McpChargeSessions: config.MCP.ChargeSessions,
 	}
 	if config.CorsPreflight {
 		settings.CorsPreflight = steps.CorsPreflightPass
@@ -169,7 +167,8 @@ func New(config Config) (*Gate, error) {
 	engine := config.Policy.Load()
 	defer engine.Close()
 	// Without a policy, every request is denied.
-	if err := raw.Ask(engine, &steps.CheckEngine{}, new(steps.Step)); err != nil && !errors.Is(err, orbgate.ErrClosed) {
+	stated := new(steps.Step)
+	if err := raw.Ask(engine, &steps.CheckEngine{}, stated); err != nil && !errors.Is(err, orbgate.ErrClosed) {
 		raw.Close()
 		return nil, fmt.Errorf("gate: %w", err)
 	}
@@ -181,13 +180,14 @@ func New(config Config) (*Gate, error) {
 	g.background, g.cancel = context.WithCancel(context.Background())
 	if config.Ledger != nil {
 		if g.orbs, err = newOrbs(g, *config.Ledger); err == nil {
-			err = g.orbs.check(engine)
+			err = g.orbs.check(engine, stated)
 		}
 		if err != nil {
 			_ = g.Close()
 			return nil, fmt.Errorf("gate: %w", err)
 		}
 	}
+	g.tell(stated.Done)
 	g.startCalls()
 	return g, nil
 }
@@ -227,6 +227,9 @@ func (g *Gate) Close() error {
 	for g.wait(context.Background(), time.Time{}, func() bool { return g.fetching == 0 }) != nil {
 	}
 	g.raw.Close()
+	if g.orbs != nil {
+		g.orbs.close()
+	}
 	return nil
 }
 
@@ -360,7 +363,6 @@ func (g *Gate) ask(ctx context.Context, request Request, known *steps.Step) (Ans
 	if step == nil {
 		step = spareSteps.Get().(*steps.Step)
 	}
-	step.Keeps = question.Keeps
 	err := g.raw.Ask(engine, &question, step)
 	if err != nil || mayCall(step) {
 		g.startCalls()
@@ -418,6 +420,7 @@ func (g *Gate) ask(ctx context.Context, request Request, known *steps.Step) (Ans
 			g.startCalls()
 		default:
 			// An answer to another question.
+			g.raw.Drop(step)
 			return Answer{Status: http.StatusForbidden, Err: orbgate.StatusPanic}, nil
 		}
 	}
@@ -534,8 +537,8 @@ func (g *Gate) Reload(path string) error {
 }
 
 // Watch follows a policy's file until the gate is closed: a goroutine reads it at this interval. A version becomes active,
-// as with [Gate.Reload], once it was read twice without a change. Otherwise the previous policy stays active, and the log
-// says why, once. After a version with an end marker or a seal, each version needs one.
+// as with [Gate.Reload], an interval after its bytes were first read, if they haven't changed, or at once if it has a valid
+// seal. Otherwise the previous policy stays active, and the log says why, once. After a version with an end marker or a seal, each version needs one.
 func (g *Gate) Watch(path string, interval time.Duration) error {
 	if interval < time.Millisecond {
 		return errors.New("gate: the interval is shorter than a millisecond")
@@ -587,9 +590,6 @@ func (g *Gate) look(path string, interval time.Duration, step *steps.Step) (time
 			return interval, fmt.Errorf("gate: %w", err)
 		}
 		g.config.Policy.Store(engine)
-		if g.uncharged.Load() {
-			g.warnUncharged(engine)
-		}
 		engine.Close()
 		g.startCalls()
 	}

@@ -59,8 +59,8 @@ func TestNoAnswerDependsOnHooks(t *testing.T) {
 	if protect.Reload("/nowhere") == nil {
 		t.Error("it is loaded")
 	}
-	// Audit, Count, BonusOrbs and the reload, each once.
-	if logged := fails.logged.Load(); logged != 4 {
+	// How it charges, Audit, Count, BonusOrbs and the reload, each once.
+	if logged := fails.logged.Load(); logged != 5 {
 		t.Errorf("%d are logged", logged)
 	}
 	router := newGate(t, i, gate.Config{Template: func(*http.Request) string { panic("an error") }})

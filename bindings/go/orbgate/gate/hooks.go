@@ -7,13 +7,19 @@ import (
 )
 
 // Calls a function of the configuration. If it panics or fails, logs that once for each name, and continues.
-func (g *Gate) guarded(name string, call func() error) (err error) {
+func (g *Gate) guarded(name string, call func() error) error {
+	err := caught(call)
+	if err != nil {
+		g.once("gate.Config."+name+" failed", "error", err)
+	}
+	return err
+}
+
+// Calls what isn't the gate's. A panic is an error.
+func caught(call func() error) (err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			err = fmt.Errorf("panic: %v", panicked)
-		}
-		if err != nil {
-			g.once("gate.Config."+name+" failed", "error", err)
 		}
 	}()
 	return call()

@@ -24,6 +24,9 @@ type MCP struct {
 	MostBytes uint32
 	// DenyLegacy denies requests of protocol versions whose headers don't repeat the body.
 	DenyLegacy bool
+	// ChargeSessions accepts calls in sessions that consume orbs from a ledger: each costs what is held, however it ends. By default,
+	// they are denied.
+	ChargeSessions bool
 	// Origins are those whose pages may send requests, such as https://app.example. The default is none.
 	Origins []string
 }
@@ -52,7 +55,10 @@ func (g *Gate) bodyOf(request Request, ask steps.ReadBody) *steps.Body {
 	var body []byte
 	err := errors.New("gate: nobody can read the body")
 	if request.Body != nil {
-		body, err = request.Body(int64(ask.MostBytes), int64(ask.MostHeld))
+		err = caught(func() (err error) {
+			body, err = request.Body(int64(ask.MostBytes), int64(ask.MostHeld))
+			return err
+		})
 	}
 	question := &steps.Body{TooLarge: errors.Is(err, ErrTooLarge), Busy: errors.Is(err, errBusy), Unreadable: err != nil}
 	if err == nil {
@@ -103,7 +109,12 @@ func readBody(r *http.Request, most int64) ([]byte, error) {
 	if r.ContentLength > most {
 		return nil, ErrTooLarge
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, most+1))
+	var read bytes.Buffer
+	err := caught(func() error {
+		_, err := read.ReadFrom(io.LimitReader(r.Body, most+1))
+		return err
+	})
+	body := read.Bytes()
 	// First the bytes that were read, and then the rest, or the same error.
 	r.Body = struct {
 		io.Reader

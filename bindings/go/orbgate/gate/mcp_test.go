@@ -179,7 +179,7 @@ func TestOnlyAllowedMessagesReachTheHandler(t *testing.T) {
 			t.Fatalf("%s: %d handlers ran, and not %d", row.Name, ran, allowed)
 		}
 	}
-	if len(rows) != 144 || allowed != 21 {
+	if len(rows) != 159 || allowed != 25 {
 		t.Errorf("%d requests, %d allowed", len(rows), allowed)
 	}
 }
@@ -187,6 +187,30 @@ func TestOnlyAllowedMessagesReachTheHandler(t *testing.T) {
 const callOfList = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_orders"}}`
 
 var isJSON = []string{"Content-Type: application/json"}
+
+// A body that a server's middleware reads wrongly.
+type panicking struct{}
+
+func (panicking) Read([]byte) (int, error) { panic("no way") }
+
+func TestABodyThatPanicsIsUnreadable(t *testing.T) {
+	service := newMCP(t, nil)
+	// More at a time than the gate holds, if it went on holding them.
+	for range 40 {
+		request := httptest.NewRequest(http.MethodPost, "/mcp", panicking{})
+		request.ContentLength = 4 << 20
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Authorization", service.issuer.Bearer(orbgate.KindUser, "mcp:connect orders:read"))
+		response := httptest.NewRecorder()
+		service.Config.Handler.ServeHTTP(response, request)
+		if response.Code != http.StatusBadRequest || service.ran.Load() != 0 {
+			t.Fatal(response.Code, response.Body)
+		}
+	}
+	if response, body := service.send(t, http.MethodPost, "mcp:connect orders:read", isJSON, strings.NewReader(callOfList)); response.StatusCode != http.StatusOK {
+		t.Error(response.StatusCode, string(body))
+	}
+}
 
 // A body that tells when it is read.
 type telling struct {

@@ -17,7 +17,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/orbgate/orbgate/bindings/go/orbgate"
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/terms"
 )
@@ -151,9 +150,10 @@ func (o *orbs) readSecret() error {
 	return nil
 }
 
-// Whether each route of this engine that consumes has an amount, and each function a route.
-func (o *orbs) check(engine any) error {
-	return o.gate.raw.Ask(engine, &steps.CheckAmounts{Functions: o.functions()}, new(steps.Step))
+// Whether each route of this engine that consumes has an amount, each function a route, and tokens an account. Then it states how the gate
+// charges.
+func (o *orbs) check(engine any, stated *steps.Step) error {
+	return o.gate.raw.Ask(engine, &steps.CheckAmounts{Functions: o.functions()}, stated)
 }
 
 // The routes with a function that states the amount.
@@ -165,27 +165,11 @@ func (o *orbs) functions() []string {
 	return functions
 }
 
-// Uncharged states that the gate decides for a server whose handlers it doesn't run, so that it can't charge. The log says once, at the
-// start or after a reload, that routes of the policy consume orbs. A gate with a ledger denies every call of such a server.
+// Uncharged states that the gate decides for a server whose handlers it doesn't run, so that it can't charge. A gate with a ledger denies
+// every call of such a server, and its log says so once.
 func (g *Gate) Uncharged() {
 	if g.orbs != nil {
 		g.once("every call of this server is denied", "error", errOutside)
-		return
-	}
-	g.uncharged.Store(true)
-	if engine := g.config.Policy.Load(); engine != nil {
-		defer engine.Close()
-		g.warnUncharged(engine)
-	}
-}
-
-func (g *Gate) warnUncharged(engine *orbgate.Engine) {
-	step := new(steps.Step)
-	if err := g.raw.Ask(engine, &steps.CheckEngine{}, step); err != nil || step.Done.Notices == "" {
-		return
-	}
-	if _, isLogged := g.logged.LoadOrStore("uncharged", true); !isLogged {
-		g.config.Logger.Warn(step.Done.Notices)
 	}
 }
 
@@ -202,7 +186,9 @@ func (o *orbs) ask(question steps.Question) (steps.Reply, error) {
 	}
 	if question != nil {
 		if err := o.gate.raw.Ask(nil, question, o.step); err != nil {
-			o.step = nil
+			if o.step.Handle == 0 {
+				o.step = nil
+			}
 			return steps.Reply{}, err
 		}
 	}
@@ -212,6 +198,15 @@ func (o *orbs) ask(question steps.Question) (steps.Reply, error) {
 	}
 	reply.HoldStep.Body, reply.LedgerCall.Body = bytes.Clone(reply.HoldStep.Body), bytes.Clone(reply.LedgerCall.Body)
 	return reply, nil
+}
+
+// Ends the ledger's step, and with it the settlements that nobody has waited for.
+func (o *orbs) close() {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if o.step != nil {
+		o.gate.raw.Drop(o.step)
+	}
 }
 
 // The question of a request whose handler is about to run.
@@ -257,7 +252,7 @@ func (o *orbs) hold(r *http.Request, request Request, answer Answer, step *steps
 		answer.held = &held{orbs: o, id: string(id), name: first.charge.HoldID}
 		step.Answer.Audit = first.charge.Audit
 		if mcpID := string(first.charge.McpID); mcpID != "" {
-			answer.held.ask(&steps.ReadResponse{McpID: mcpID, McpLegacy: first.charge.McpLegacy})
+			answer.held.ask(&steps.ReadResponse{McpID: mcpID, McpLegacy: first.charge.McpLegacy, McpSession: first.charge.McpSession})
 		}
 		return answer, step
 	}
@@ -404,6 +399,8 @@ func (o *orbs) post(path string, body []byte, timeoutMS uint64) (uint64, string)
 	case err != nil:
 		o.say("no answer")
 		return 0, ""
+	case status == http.StatusUnauthorized:
+		o.say("status 401, so its secret is wrong")
 	case status != http.StatusOK:
 		o.say("status " + strconv.FormatUint(status, 10))
 	default:

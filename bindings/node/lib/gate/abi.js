@@ -2,12 +2,11 @@
 // The functions of the C library for gates that aren't messages.
 const { foreign } = require("../library.js");
 
-const { out, func, HANDLE } = foreign;
+const { out, func } = foreign;
 
 const STATUS = "int32_t";
 
 const gates = {
-  gateFree: func("orbgate_gate_free", "void", [HANDLE]),
   allowsBonusOrbs: func("orbgate_allows_bonus_orbs", STATUS, ["const char *", "size_t", out("uint8_t")]),
 };
 

@@ -10,7 +10,7 @@ const { given } = require("../text.js");
 const { kindOf } = require("../token.js");
 const { answerOf } = require("./answer.js");
 const { Held, readsBonus } = require("./orbs.js");
-const { Keys, monotonicMs } = require("./keys.js");
+const { Keys, monotonicMs, tell } = require("./keys.js");
 const { MESSAGES } = require("./messages.js");
 const { Observer } = require("./observe.js");
 const { makeOf, readSecrets, sourcesOf } = require("./options.js");
@@ -91,10 +91,12 @@ class Gate {
     if (this.#ledger === undefined && (this.#amounts.size > 0 || this.#bonus.size > 0)) {
       throw new TypeError("only a gate with a `ledger` has `amounts` and `bonusFromBody`");
     }
-    this.#check(this.#policy.load());
+    const charging = this.#check(this.#policy.load());
     this.#observer = new Observer(options);
+    tell(this.#observer.log, charging);
     if (this.#ledger !== undefined) {
       this.#ledger.observer = this.#observer;
+      this.#ledger.look();
     }
     this.#keys = new Keys(this.#steps, options.fetch ?? fetcher(), this.#observer.log);
     this.#keys.start();
@@ -197,14 +199,15 @@ class Gate {
   }
 
   /**
-   * Throws if a path fits both a public route and a route of the policy.
+   * Throws if a path fits both a public route and a route of the policy, or if calls couldn't be charged. States how the gate charges.
    * @param {OneEngine} engine
    */
   #check(engine) {
-    this.#steps.ask(engine, { number: MESSAGES.CHECK_ENGINE });
-    if (this.#ledger !== undefined) {
-      this.#steps.ask(engine, { number: MESSAGES.CHECK_AMOUNTS, functions: this.#functions() });
+    const uncharged = this.#steps.answered(MESSAGES.DONE, this.#steps.ask(engine, { number: MESSAGES.CHECK_ENGINE }));
+    if (this.#ledger === undefined) {
+      return uncharged;
     }
+    return this.#steps.answered(MESSAGES.DONE, this.#steps.ask(engine, { number: MESSAGES.CHECK_AMOUNTS, functions: this.#functions() }));
   }
 
   /** The routes with a function that states the amount. */
@@ -261,10 +264,7 @@ class Gate {
       this.#observed(this.#policy.load(), answer, first.audit, { question, observe });
       return { answer, held: new Held(ledger, id, first) };
     } finally {
-      const step = this.#stepOf(last);
-      if (step !== undefined) {
-        this.#steps.over(step, true);
-      }
+      this.#steps.drop(this.#stepOf(last));
     }
   }
 
@@ -292,10 +292,9 @@ class Gate {
 
   /** @param {Pending} pending */
   #ask(pending) {
-    const keeps = this.#ledger !== undefined;
-    const question = { ...askOfQuestion(pending.question, this.#observer.hasAudit), keeps, ...pending.more };
+    const question = { ...askOfQuestion(pending.question, this.#observer.hasAudit), keeps: this.#ledger !== undefined, ...pending.more };
     const engine = this.#policy.load();
-    return this.#take(engine, this.#steps.ask(engine, question, pending.step, keeps), pending);
+    return this.#take(engine, this.#steps.ask(engine, question, pending.step), pending);
   }
 
   /**
@@ -344,8 +343,8 @@ class Gate {
       const kept = { steps: this.#steps, step };
       this.#kept.set(answer, kept);
       forgotten.register(answer, kept, answer);
-    } else if (step !== undefined) {
-      this.#steps.over(step, true);
+    } else {
+      this.#steps.drop(step);
     }
     return answer;
   }
@@ -395,7 +394,7 @@ class Gate {
    * @param {boolean} isRight
    */
   #checked(engine, step, isRight) {
-    return this.#steps.ask(engine, { number: MESSAGES.CHECKED, isRight, unixMs: Date.now(), monotonicMs: monotonicMs() }, step, this.#ledger !== undefined);
+    return this.#steps.ask(engine, { number: MESSAGES.CHECKED, isRight, unixMs: Date.now(), monotonicMs: monotonicMs() }, step);
   }
 
   /**
@@ -446,7 +445,7 @@ class Gate {
     await this.#keys.wait(step, untilMs);
     const engine = this.#policy.load(); // The policy may be another by now.
     const resume = /** @type {const} */ ({ number: MESSAGES.RESUME, unixMs: Date.now(), monotonicMs: monotonicMs() });
-    return this.#take(engine, this.#steps.ask(engine, resume, step, this.#ledger !== undefined), pending);
+    return this.#take(engine, this.#steps.ask(engine, resume, step), pending);
   }
 }
 

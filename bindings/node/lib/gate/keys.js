@@ -17,6 +17,18 @@ const monotonicMs = () => Math.floor(performance.now());
 /** The method that logs each level. @type {Record<string, "info" | "warn" | "error">} */
 const LOG = { info: "info", warning: "warn", error: "error" };
 
+/**
+ * Logs what the library says.
+ * @param {import("../../gate.js").Log} log
+ * @param {{ notices: string, levels: string }} done
+ */
+function tell(log, { notices, levels }) {
+  const methods = levels.split("\n").map((level) => LOG[level]);
+  for (const [at, notice] of notices.split("\n").filter(Boolean).entries()) {
+    log[methods[at] ?? "error"](`orbgate: ${notice}`);
+  }
+}
+
 class Keys {
   #steps;
   #fetchKeys;
@@ -40,11 +52,7 @@ class Keys {
     for (;;) {
       const reply = this.#steps.ask(null, { number: MESSAGES.NEXT_CALL, monotonicMs: monotonicMs() });
       if (reply.number !== MESSAGES.CALL) {
-        const { notices, levels } = this.#steps.answered(MESSAGES.DONE, reply);
-        const methods = levels.split("\n").map((level) => LOG[level]);
-        for (const [at, notice] of notices.split("\n").filter(Boolean).entries()) {
-          this.#log[methods[at] ?? "error"](`orbgate: ${notice}`);
-        }
+        tell(this.#log, this.#steps.answered(MESSAGES.DONE, reply));
         return;
       }
       this.#run(reply).catch((error) => {
@@ -198,4 +206,4 @@ async function read(stream, maxBytes) {
   return body;
 }
 
-module.exports = { Keys, monotonicMs, read };
+module.exports = { Keys, monotonicMs, read, tell };

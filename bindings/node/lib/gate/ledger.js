@@ -111,6 +111,11 @@ class Ledger {
     this.#send();
   }
 
+  /** Sends a first message, so that the log shows a wrong secret at the start. */
+  look() {
+    this.#send();
+  }
+
   /** Waits until no settlement waits for the service. */
   async flush() {
     while (this.#waiting > 0 || this.#isSending) { // A denied hold is voided, too.
@@ -206,7 +211,7 @@ class Ledger {
         this.readSecret();
         reply = this.#secret === secret ? reply : await send();
       }
-      this.#say(reply.status === 200 ? "" : `status ${reply.status}`);
+      this.#say(reply.status === 200 ? "" : `status ${reply.status}${reply.status === 401 ? ", so its secret is wrong" : ""}`);
       return reply;
     } catch (error) {
       const { name, cause } = /** @type {{ name?: string, cause?: { code?: string } }} */ (Object(error));

@@ -96,6 +96,7 @@ const QUESTIONS = {
     mcpDenyLegacy: flag(26),
     metadata: text(27),
     mcpOrigins: texts(28),
+    mcpChargeSessions: flag(29),
   }),
   ASK: new Message(3, {
     method: text(1),
@@ -244,6 +245,7 @@ const QUESTIONS = {
   READ_RESPONSE: new Message(38, {
     mcpId: text(1),
     mcpLegacy: flag(2),
+    mcpSession: flag(3),
   }),
   RESPONSE_BEGINS: new Message(39, {
     headers: given(1, HeaderPart),
@@ -342,6 +344,7 @@ const ANSWERS = {
     mcpLegacy: critical(flag(6)),
     audit: nullable(string(7)),
     holdId: string(8),
+    mcpSession: critical(flag(9)),
   }),
   HOLD_STEP: new Message(91, {
     mayRun: critical(flag(1)),

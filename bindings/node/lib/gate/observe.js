@@ -79,12 +79,12 @@ class Observer {
    * A version of the policy was activated, or why it was not.
    * @param {import("./messages.js").Loaded} reply
    */
-  loaded({ isLoaded, result, message, warning }) {
+  loaded({ status, result, message, warning }) {
     if (result !== "") {
       this.counted(NAMES.POLICY_LOADS_TOTAL, { [NAMES.LABEL_RESULT]: result });
     }
     if (message !== "") {
-      this.log[isLoaded ? "info" : "error"](`orbgate: ${message}`);
+      this.log[status === 0 ? "info" : "error"](`orbgate: ${message}`);
     }
     if (warning !== "") {
       this.log.warn(`orbgate: ${warning}`);

@@ -16,7 +16,7 @@ const KEYS = ["ttlMs", "ttlMinMs", "ttlMaxMs", "aheadPercent", "maxStaleMs", "co
 
 const OTHERS = ["challenge", "realm", "resourceMetadata", "flat403", "ignoreMethodOverride", "keys", "fetch", "count", "audit", "log", "public", "corsPreflight", "refuseWider", "debug", "mcp", "resource", "ledger", "amounts", "bonusFromBody"];
 
-const MCP = ["path", "initialScopes", "mostBytes", "denyLegacy", "origins"];
+const MCP = ["path", "initialScopes", "mostBytes", "denyLegacy", "origins", "chargeSessions"];
 
 /** @type {Record<string, number>} */
 const CORS_PREFLIGHTS = { deny: CODES.CORS_PREFLIGHT_DENY, pass: CODES.CORS_PREFLIGHT_PASS };
@@ -74,7 +74,7 @@ function makeOf(tokens, options) {
     noStaleKeys: keys.maxStaleMs === 0, introspection: true, challenge: codeOf(CHALLENGES, challenge, "a challenge is"),
     templates: CODES.TEMPLATES_COLONS, corsPreflight: codeOf(CORS_PREFLIGHTS, corsPreflight, "`corsPreflight` is"), realm: given(realm),
     resourceMetadata: given(resourceMetadata), publicRoutes: routes.map(given),
-    ...mcp === undefined ? {} : { mcp: given(mcp.path), mcpInitialScopes: given(mcp.initialScopes ?? ""), mcpMostBytes: mcp.mostBytes ?? 0, mcpDenyLegacy: mcp.denyLegacy === true, mcpOrigins: (mcp.origins ?? []).map(given) },
+    ...mcp === undefined ? {} : { mcp: given(mcp.path), mcpInitialScopes: given(mcp.initialScopes ?? ""), mcpMostBytes: mcp.mostBytes ?? 0, mcpDenyLegacy: mcp.denyLegacy === true, mcpChargeSessions: mcp.chargeSessions === true, mcpOrigins: (mcp.origins ?? []).map(given) },
     metadata: given(resource),
   };
 }

@@ -14,14 +14,16 @@ const MOST_PIECE = 1 << 20;
 
 /** Reads the response to a call at an MCP endpoint for how the call has ended. */
 class Response {
+  /** Until the call is settled: its handler may go on. @type {ReturnType<typeof Steps.keep> | null} */
   #step;
   #reads = false;
   end;
 
-  /** @param {Pick<import("./messages.js").Charge, "mcpId" | "mcpLegacy">} charge */
-  constructor({ mcpId, mcpLegacy }) {
-    this.#step = Steps.keep({ number: MESSAGES.READ_RESPONSE, mcpId, mcpLegacy });
-    this.end = /** @type {import("./messages.js").Responded} */ (this.#step.first).end;
+  /** @param {Pick<import("./messages.js").Charge, "mcpId" | "mcpLegacy" | "mcpSession">} charge */
+  constructor({ mcpId, mcpLegacy, mcpSession }) {
+    const step = Steps.keep({ number: MESSAGES.READ_RESPONSE, mcpId, mcpLegacy, mcpSession });
+    this.end = /** @type {import("./messages.js").Responded} */ (step.first).end;
+    this.#step = step;
   }
 
   /** @param {Iterable<readonly [string, unknown]>} headers */
@@ -41,14 +43,18 @@ class Response {
   }
 
   close() {
-    this.#step.close();
+    this.#step?.close();
+    this.#step = null;
+    this.#reads = false;
   }
 
   /** @param {import("./messages.js").Question} question */
   #take(question) {
-    const { reads, end } = /** @type {import("./messages.js").Responded} */ (this.#step.ask(question));
-    this.#reads = reads;
-    this.end = end;
+    if (this.#step !== null) {
+      const { reads, end } = /** @type {import("./messages.js").Responded} */ (this.#step.ask(question));
+      this.#reads = reads;
+      this.end = end;
+    }
   }
 }
 

@@ -82,6 +82,9 @@ class Reloads {
     const path = pathOf(file);
     const watch = new Watch(intervalMs, (isTold, step) => this.look(path, { ...settings, isTold }, step), drop, fail);
     this.#watches.add(watch);
+    if (this.#steps.isClosed) { // by a hook
+      watch.close();
+    }
     return watch;
   }
 
@@ -89,9 +92,27 @@ class Reloads {
    * Reads the file, and activates what the library takes.
    * @param {string | Uint8Array} file
    * @param {Pick<Reload, "isTold" | "intervalMs" | "requireSeal">} settings
-   * @param {unknown} [step] that follows the file
+   * @param {unknown} [step] that follows the file; if this throws, it is over
    */
   look(file, settings, step) {
+    let current = step;
+    try {
+      return this.#look(file, settings, step, (next) => {
+        current = next;
+      });
+    } catch (error) {
+      this.#steps.drop(current);
+      throw error;
+    }
+  }
+
+  /**
+   * @param {string | Uint8Array} file
+   * @param {Pick<Reload, "isTold" | "intervalMs" | "requireSeal">} settings
+   * @param {unknown} step
+   * @param {(next: unknown) => void} follow
+   */
+  #look(file, settings, step, follow) {
     const path = typeof file === "string" ? file : new TextDecoder().decode(file);
     const read = readFile(file);
     const { secrets, failure } = readSecrets(this.#sources);
@@ -103,20 +124,17 @@ class Reloads {
     };
     const active = this.#policy.load();
     const reply = this.#steps.answered(MESSAGES.LOADED, this.#steps.ask(active, /** @type {Reload} */ (question), step));
+    const { step: next } = /** @type {Replied} */ (reply);
+    follow(next);
     let engine = null;
     if (reply.isLoaded) {
-      try {
-        engine = Engine.fromYaml(read.policy);
-        this.#policy.store(engine);
-      } catch (error) {
-        this.#steps.drop(/** @type {Replied} */ (reply).step);
-        throw error;
-      }
+      engine = Engine.fromYaml(read.policy);
+      this.#policy.store(engine);
     }
     this.#observer.loaded(reply);
     this.#keys.start();
     const error = () => errorOf(reply, path, read.cause);
-    return { engine, error, step: /** @type {Replied} */ (reply).step, pauseMs: reply.pauseMs };
+    return { engine, error, step: next, pauseMs: reply.pauseMs };
   }
 
   close() {
@@ -134,6 +152,9 @@ class Watch {
   /** @type {any} */
   #timer = undefined;
   #isClosed = false;
+  #isLooking = false;
+  /** A hook has asked for a look, which begins after this one. */
+  #isAsked = false;
 
   /**
    * @param {number} intervalMs
@@ -167,6 +188,11 @@ class Watch {
 
   /** @param {boolean} isTold */
   #next(isTold) {
+    if (this.#isLooking) {
+      this.#isAsked = true;
+      return;
+    }
+    [this.#isLooking, this.#isAsked] = [true, false];
     clearTimeout(this.#timer);
     const step = this.#step;
     this.#step = undefined; // If this throws, the step is over.
@@ -176,11 +202,13 @@ class Watch {
     } catch (error) {
       this.#fail(error);
     }
+    this.#isLooking = false;
     if (this.#isClosed) { // by a hook
       this.close();
       return;
     }
-    this.#timer = setTimeout(() => this.#next(false), pauseMs);
+    const isAsked = this.#isAsked;
+    this.#timer = setTimeout(() => this.#next(isAsked), isAsked ? 0 : pauseMs);
     this.#timer.unref?.();
   }
 }

@@ -4,7 +4,6 @@ const { CODES } = require("../layout.js");
 const { openOf } = require("../engine.js");
 const { PolicyError, check, closed, failure } = require("../errors.js");
 const { foreign, functions, text } = require("../library.js");
-const { gates } = require("./abi.js");
 const { MESSAGES, read, write } = require("./messages.js");
 const { Writer } = require("./wire.js");
 
@@ -14,7 +13,7 @@ const { Writer } = require("./wire.js");
  * @typedef {InstanceType<typeof import("../engine.js").Engine>} Engine
  */
 
-/** The library's part of a request that waits, or of a call. @typedef {any} Step */
+/** The handle of a request that waits, or of a call; 0 for a new one. One that is over is never another's. @typedef {any} Step */
 
 /** An answer, and the step that the next question about it needs. @typedef {Reply & { step?: Step }} Replied */
 
@@ -22,29 +21,14 @@ const carrier = foreign.carrier();
 
 const writer = new Writer();
 
-/** More are freed: few requests wait at once. */
-const MOST_IDLE = 256;
-
-/** After these answers, the library keeps something for a step. @type {Set<number>} */
-const KEPT = new Set([MESSAGES.WAIT, MESSAGES.CHECK_SIGNATURE, MESSAGES.OVER, MESSAGES.CALL, MESSAGES.READ_BODY]);
-
 class Steps {
   #gate = 0;
-  /** Steps of no request. @type {Step[]} */
-  #idle = [];
 
   /** @param {import("./messages.js").Make} make throws what is wrong with it */
   constructor(make) {
-    const message = longMessage(make);
-    const step = newStep();
-    try {
-      check(carrier.sendLong(0, 0, step, message), "cannot make a gate");
-      this.answered(MESSAGES.DONE, replied());
-      check(carrier.takeGate(step, message), "cannot make a gate");
-      this.#gate = carrier.made;
-    } finally {
-      carrier.freeStep(step);
-    }
+    check(carrier.make(longMessage(make)), "cannot make a gate");
+    this.answered(MESSAGES.DONE, replied());
+    this.#gate = carrier.made;
   }
 
   /**
@@ -52,32 +36,46 @@ class Steps {
    * @param {Question} question
    */
   static ask(question) {
-    const step = newStep();
-    try {
-      check(carrier.sendLong(0, 0, step, longMessage(question)), "cannot ask a gate");
-      return replied();
-    } finally {
-      carrier.freeStep(step);
-    }
+    check(carrier.sendLong(0, 0, 0, longMessage(question)), "cannot ask a gate");
+    return replied();
   }
 
   /**
-   * A step of its own, which needs no gate and stays with its first question. If the library has lost it, so is what it kept, and it begins again.
+   * A step that needs no gate and begins with its first question. If the library has lost it, so is what it kept, and it begins again.
    * @param {Question} first
    */
   static keep(first) {
-    let step = newStep();
+    /** @type {Step} */
+    let step = 0;
+    let hasTrapped = false;
     const send = (/** @type {Question} */ question) => {
-      check(carrier.sendLong(0, 0, step, longMessage(question)), "cannot ask a ledger");
+      const message = longMessage(question);
+      let status;
+      try {
+        status = carrier.sendLong(0, 0, step, message);
+      } finally {
+        step = carrier.next;
+      }
+      hasTrapped = step === 0 && status === CODES.STATUS_PANIC;
+      check(status, "cannot ask a ledger");
       return replied();
     };
+    const begin = () => {
+      try {
+        return send(first);
+      } catch (error) {
+        carrier.endStep(step);
+        step = 0;
+        throw error;
+      }
+    };
     return {
-      first: send(first),
-      close: () => carrier.freeStep(step),
+      first: begin(),
+      close: () => carrier.endStep(step),
       ask: (/** @type {Question} */ question) => {
-        if (carrier.isLost(step)) {
-          step = newStep();
-          send(first);
+        if (hasTrapped || carrier.isLost(step)) {
+          step = 0;
+          begin();
         }
         return send(question);
       },
@@ -89,28 +87,26 @@ class Steps {
    * @param {Engine | null} engine that decides it
    * @param {Question} question
    * @param {Step} [step] of an earlier answer
-   * @param {boolean} [keeps] whether the step stays after any answer: end it with `over`
    * @returns {Replied}
    */
-  ask(engine, question, step, keeps = false) {
-    /** @type {Replied | null} */
-    let reply = null;
-    let current = step;
+  ask(engine, question, step) {
+    let current = step ?? 0;
     try {
       carrier.begin(writer);
       write(writer, question);
       const [gate, decides] = [this.pointer, engine === null ? 0 : openOf(engine)];
-      current ??= this.#spare() ?? newStep();
-      check(carrier.send(gate, decides, current, writer), "cannot ask a gate");
-      reply = replied();
-    } finally {
-      if (reply !== null && (keeps || KEPT.has(reply.number) || (reply.number === MESSAGES.LOADED && reply.pauseMs > 0))) {
+      const status = carrier.send(gate, decides, current, writer);
+      current = status === CODES.STATUS_OK ? carrier.next : 0; // What is refused is over, or another gate's.
+      check(status, "cannot ask a gate");
+      const reply = /** @type {Replied} */ (replied());
+      if (current !== 0) {
         reply.step = current;
-      } else if (current !== undefined) {
-        this.over(current, reply !== null);
       }
+      return reply;
+    } catch (error) {
+      carrier.endStep(current);
+      throw error;
     }
-    return /** @type {Replied} */ (reply);
   }
 
   /**
@@ -134,7 +130,7 @@ class Steps {
    */
   drop(step) {
     if (step !== undefined) {
-      carrier.freeStep(step);
+      carrier.endStep(step);
     }
   }
 
@@ -151,34 +147,9 @@ class Steps {
   }
 
   close() {
-    gates.gateFree(this.#gate);
+    carrier.endGate(this.#gate);
     this.#gate = 0;
-    this.#idle.splice(0).forEach((step) => carrier.freeStep(step));
   }
-
-  #spare() {
-    const step = this.#idle.pop();
-    if (step !== undefined && carrier.isLost(step)) {
-      this.#idle.length = 0; // All of them went with the instance.
-      return undefined;
-    }
-    return step;
-  }
-
-  /** @param {Step} step @param {boolean} isIdle whether the library keeps nothing that another request must not have */
-  over(step, isIdle) {
-    if (isIdle && this.#gate !== 0 && this.#idle.length < MOST_IDLE) {
-      this.#idle.push(step);
-    } else {
-      carrier.freeStep(step);
-    }
-  }
-}
-
-/** @returns {Step} */
-function newStep() {
-  check(carrier.newStep(), "cannot ask a gate");
-  return carrier.made;
 }
 
 /** @param {Question} question */

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 # The columns that determine a decision, and other columns of a log.
 DECIDED = ("method", "target", "kind", "scopes", "allow_bonus_orbs_use")
 NAMES = (*DECIDED, "time", "caller", "by_scope", "served_status")
-# The columns that are read only if they are named: a token's fingerprint, its expiry, the client's network address, and the id of the
-# call's hold in a ledger.
-NAMED_ONLY = ("token", "token_expires", "address", "hold")
+# The columns that are read only if they are named: a token's fingerprint, its expiry, the client's network address, the id of the
+# call's hold in a ledger, the instance of the server that wrote the row, and the account whose orbs the call consumes.
+NAMED_ONLY = ("token", "token_expires", "address", "hold", "instance", "account")
 EVERY = (*NAMES, *NAMED_ONLY)
 # The columns that one value can replace, apart from the kind, and their types.
 VALUES = {"scopes": str, "allow_bonus_orbs_use": bool}

@@ -473,7 +473,8 @@ class Policy(_native.Policy):
     def assert_apart(
         self, one: str, other: str, *, kind: TokenKind | str | None = None, scopes: str | Iterable[str] | None = None
     ) -> None:
-        """Proves that none of these callers may call both or, without `scopes`, that no single scope allows both.
+        """Proves that none of these callers may call both. Without `scopes`, these are callers with just the scopes that one of the calls needs,
+        which is mostly one scope: a token with more can call both.
 
         >>> Policy.external().assert_apart("GET /api/v1/external/account", "POST /api/v1/external/voxies")
         """

@@ -239,11 +239,15 @@ def verify(
     *,
     public_key: str | None = None,
     signature: str | None = None,
+    entries: str | os.PathLike[str] | None = None,
+    accept: str | os.PathLike[str] | None = None,
+    since: str | os.PathLike[str] | None = None,
 ) -> Rows[Checked]:
     """Checks a bundle from `Report.bundle`. Each row of the result states what was checked, and whether it is correct.
 
     Checks the SHA-256 of every file in the bundle and the policies' digests, and proves the properties again. With
-    the files of the `log`, which are identified by their SHA-256, it makes the bundle again and compares the two.
+    the files of the `log`, which are identified by their SHA-256, it makes the bundle again and compares the two. A report that read
+    the `entries` of a ledger, accepted findings or an earlier bundle needs these files as well.
     With a minisign `public_key`, a file or its contents, it checks the `signature`, by default the bundle's file name
     with `.minisig`. Needs the extra `report` and, for signatures, the program minisign. Raises `TableError` if the
     file isn't a bundle.
@@ -252,7 +256,7 @@ def verify(
         needs(module, "report")
     from ._report.verify import verify
 
-    return verify(bundle, log, public_key, signature)
+    return verify(bundle, log, public_key, signature, {"entries": entries, "accept": accept, "since": since})
 
 
 class _Caller:

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use orbgate::policy::Diagnostic;
+use orbgate::sorted::sort_by_key;
 use orbgate::{Allow, Decision, Detail, Digest, Engine, Location, Orbs, Policy, Reason, Requirement, TokenKind};
 use serde::Serialize;
 
-use crate::sorted::sort_by_key;
 use crate::{Change, Code, Cost, Demand, Diff, Finding, Level, Levels, Need, Refusal, ScopeUsage, ScopeUse, lint};
 
 /// The maximum length of a call in a result, in characters.

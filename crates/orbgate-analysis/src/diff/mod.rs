@@ -8,6 +8,7 @@ mod summary;
 use core::ops::ControlFlow;
 use std::collections::{HashMap, HashSet};
 
+use orbgate::sorted::set_of;
 use orbgate::{Engine, Profile, Scopes, Token, TokenKind};
 
 pub use self::change::{Asked, Caller, Change, Cost, Rule};
@@ -15,7 +16,6 @@ pub use self::summary::Summary;
 
 use crate::meetings::meetings_of_two;
 use crate::questions::{call, route_of};
-use crate::sorted::set_of;
 use crate::templates::{Shape, Spelling, Template, Templates};
 
 /// The changes for callers between two policies; see [`diff`].

@@ -3,9 +3,9 @@
 use core::fmt::Write as _;
 
 use orbgate::Engine;
+use orbgate::sorted::sort_by_key;
 
 use super::diff;
-use crate::sorted::sort_by_key;
 
 /// The maximum number of changes that are listed. The text states how many more there are.
 const LINES: usize = 20;

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::sorted::{set_of, sort_by};
+use orbgate::sorted::{set_of, sort_by};
 
 /// The alternatives of a requirement, each sorted. The scopes are numbered in the order of their bytes.
 pub(super) type Alternatives = Vec<Vec<u32>>;

@@ -4,11 +4,11 @@ mod choice;
 
 use std::collections::{BTreeMap, HashMap};
 
+use orbgate::sorted::{map_of, sort, sort_by_key};
 use orbgate::{Decision, Deny, Detail, Engine, Reason, Request, Scope, Scopes, Token, TokenKind};
 
 use self::choice::{Alternatives, choose, forced};
 use crate::questions::call;
-use crate::sorted::{map_of, sort, sort_by_key};
 
 /// The least set of scopes with which a token of some kind can make a list of calls.
 ///

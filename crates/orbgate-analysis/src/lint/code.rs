@@ -41,9 +41,12 @@ orbgate::codes! {
         ShadowedRoute: "shadowed_route", "some paths of a route are denied, because a more specific template lacks its method", Level::Warning;
         InferenceElsewhere: "inference_elsewhere", "an inference scope is in an API that accepts any token", Level::Error;
         UnstatedGet: "unstated_get", "a call that only reads consumes orbs without a stated amount", Level::Warning;
+        UnstatedAmount: "unstated_amount", "a route consumes orbs without a stated amount, and others of its scope state theirs", Level::Note;
         SimilarScopes: "similar_scopes", "two scopes differ in one character", Level::Warning;
         CaseOrPlural: "case_or_plural", "two names differ only in case or plural", Level::Warning;
         ColonLiteral: "colon_literal", "a literal looks like a parameter of another format", Level::Warning;
+        ForeignTemplate: "foreign_template", "a path is written as in the route table of a web framework, and means something else here", Level::Warning;
+        RepeatedBasePath: "repeated_base_path", "a route begins with the base path, which comes before every route", Level::Warning;
         SimilarLiterals: "similar_literals", "two literals of paths differ in one character", Level::Warning;
         UnknownMethod: "unknown_method", "a method isn't a standard HTTP method", Level::Warning;
         ScopeWithoutRoutes: "scope_without_routes", "a scope has no route", Level::Note;

@@ -4,12 +4,12 @@ use core::ops::ControlFlow;
 use std::collections::{BTreeMap, HashSet};
 
 use orbgate::policy::Prefixes;
+use orbgate::sorted::sort_by_key;
 use orbgate::{Engine, Location, Route};
 use phf::{OrderedSet, phf_ordered_set};
 
 use super::words::{alike, is_exchange, similar};
 use super::{Code, Collector};
-use crate::sorted::sort_by_key;
 
 pub(super) fn look(engine: &Engine, findings: &mut Collector) {
     let mut routes: Vec<_> = engine.routes().collect();
@@ -19,7 +19,8 @@ pub(super) fn look(engine: &Engine, findings: &mut Collector) {
     misspelt(engine, &literals, findings);
 }
 
-/// The methods of HTTP (RFC 9110, RFC 5789), and the registered methods that contain only letters.
+/// The methods of HTTP (RFC 9110, RFC 5789), the gates' method for operations of an MCP server, and the registered methods
+/// that contain only letters. The first ones are suggested for a misspelt method.
 static METHODS: OrderedSet<&'static str> = phf_ordered_set! {
     "GET",
     "HEAD",
@@ -30,6 +31,7 @@ static METHODS: OrderedSet<&'static str> = phf_ordered_set! {
     "OPTIONS",
     "TRACE",
     "PATCH",
+    "MCP",
     "ACL",
     "BIND",
     "CHECKIN",
@@ -67,7 +69,7 @@ fn methods(routes: &[Route<'_>], findings: &mut Collector) {
         if METHODS.contains(method) || !seen.insert(method) {
             continue;
         }
-        let near = METHODS.iter().copied().take(9);
+        let near = METHODS.iter().copied().take(10);
         let near = near.map(|known| (strsim::osa_distance(method, known), known));
         let near = near
             .filter(|(distance, known)| *distance <= 2 && *distance < known.len().min(method.len()).saturating_sub(1));

@@ -12,11 +12,11 @@ mod words;
 use core::fmt;
 use std::collections::BTreeSet;
 
+use orbgate::sorted::sort_by;
 use orbgate::{Engine, Location, Policy};
 
 pub use self::code::{Code, Level, Levels};
 pub use self::fix::{Fix, fixes};
-use crate::sorted::sort_by;
 
 /// A finding of lint.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use core::ops::ControlFlow;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use orbgate::policy::{RouteRule, parameter_of_another_format};
+use orbgate::policy::{RouteRule, advice, parameter_of_another_format};
 use orbgate::{Engine, Location, Orbs, Policy, Scope};
 use orbgate_yaml::quoted;
 
@@ -22,7 +22,9 @@ pub(super) fn look(policy: &Policy, engine: &Engine, findings: &mut Collector) {
     elsewhere(&scopes, findings);
     case_or_plural(&scopes, findings);
     similar(&scopes, findings);
-    colon_literals(policy, findings);
+    other_formats(policy, findings);
+    repeated_base_paths(policy, findings);
+    unstated_amounts(policy, findings);
     repeated(policy, findings);
     if !policy.has_end_marker() {
         let message = "the file does not end in `...`: what is cut short may be a valid policy with fewer routes";
@@ -30,21 +32,77 @@ pub(super) fn look(policy: &Policy, engine: &Engine, findings: &mut Collector) {
     }
 }
 
-/// Literals such as `:id`, which are parameters in other formats.
-fn colon_literals(policy: &Policy, findings: &mut Collector) {
+/// Literals such as `:id`, which are parameters in other formats, and templates with more of another format than that.
+fn other_formats(policy: &Policy, findings: &mut Collector) {
     for api in policy.apis() {
-        let base_path = api.base_path().map(|path| (path, api.base_path_location()));
+        if let Some(base_path) = api.base_path() {
+            colon_literals(base_path, api.base_path_location(), findings);
+        }
         let routes = api.scopes().iter().flat_map(|scope| scope.routes());
-        let routes = routes.map(|route| (route.template(), route.location()));
-        for (path, location) in base_path.into_iter().chain(routes) {
-            for segment in path.split('/') {
-                let Some(parameter) = parameter_of_another_format(segment) else {
-                    continue;
-                };
-                let (segment, parameter) = (quoted(segment), quoted(&parameter));
-                let message = format!("{segment} is a literal; a parameter is written {parameter}");
-                findings.push(Code::ColonLiteral, location, None, message);
+        let routes = routes.map(|route| (route.method(), route.template(), route.location()));
+        let closed = api.closed().iter().map(|closed| ("", closed.template(), closed.location()));
+        for (method, template, location) in routes.chain(closed) {
+            let segments = template.split('/');
+            let segments =
+                segments.map(|segment| parameter_of_another_format(segment).unwrap_or_else(|| segment.to_owned()));
+            let without_colons = segments.collect::<Vec<_>>().join("/");
+            match advice(method, template).filter(|_| advice(method, &without_colons).is_some()) {
+                Some(advice) => {
+                    let message = format!("{advice}; as it is, it means something else here");
+                    findings.push(Code::ForeignTemplate, location, None, message);
+                }
+                None => colon_literals(template, location, findings),
             }
+        }
+    }
+}
+
+fn colon_literals(path: &str, location: Location, findings: &mut Collector) {
+    for segment in path.split('/') {
+        let Some(parameter) = parameter_of_another_format(segment) else {
+            continue;
+        };
+        let (segment, parameter) = (quoted(segment), quoted(&parameter));
+        let message = format!("{segment} is a literal; a parameter is written {parameter}");
+        findings.push(Code::ColonLiteral, location, None, message);
+    }
+}
+
+/// Routes that begin with the base path of their api.
+fn repeated_base_paths(policy: &Policy, findings: &mut Collector) {
+    for api in policy.apis() {
+        let Some(base_path) = api.base_path().filter(|path| !path.is_empty()) else {
+            continue;
+        };
+        for route in api.scopes().iter().flat_map(|scope| scope.routes()) {
+            let below = route.template().strip_prefix(base_path);
+            let Some(below) = below.filter(|below| below.is_empty() || below.starts_with('/')) else {
+                continue;
+            };
+            let (method, template) = (route.method(), route.template());
+            let below = if below.is_empty() { "/" } else { below };
+            let message = format!(
+                "`{method} {template}` is called as `{base_path}{template}`, because the base path comes before it: write `{method} {below}`"
+            );
+            findings.push(Code::RepeatedBasePath, route.location(), None, message);
+        }
+    }
+}
+
+/// Routes without a stated amount in scopes with other routes that state one.
+fn unstated_amounts(policy: &Policy, findings: &mut Collector) {
+    for scope in policy.apis().iter().flat_map(|api| api.scopes()) {
+        if scope.orbs() != Some(Orbs::Unstated) || scope.routes().iter().all(|route| route.orbs().is_none()) {
+            continue;
+        }
+        for route in scope.routes().iter().filter(|route| route.orbs().is_none()) {
+            let message = format!(
+                "`{} {}` consumes orbs without a stated amount, and other routes of scope {} state theirs",
+                route.method(),
+                route.template(),
+                quoted(scope.name())
+            );
+            findings.push(Code::UnstatedAmount, route.location(), None, message);
         }
     }
 }

@@ -3,12 +3,12 @@
 use core::ops::ControlFlow;
 use std::collections::{BTreeMap, HashMap};
 
+use orbgate::sorted::sort;
 use orbgate::{Engine, Orbs, Reason, Route};
 
 use super::{Code, Collector, Finding, Level};
 use crate::meetings::meetings;
 use crate::questions::route_of;
-use crate::sorted::sort;
 use crate::templates::{Spelling, Template, Templates, shape};
 
 /// The number of steps after which the search for hidden routes ends. A step tests one method that one of two

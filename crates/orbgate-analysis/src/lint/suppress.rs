@@ -4,10 +4,10 @@
 //! before it. `# orbgate-lint: allow-file CODE: REASON` applies to the whole file.
 
 use orbgate::Location;
+use orbgate::sorted::sort_by_key;
 
 use super::texts::{MARK, Texts};
 use super::{Code, Finding};
-use crate::sorted::sort_by_key;
 
 /// A comment that suppresses findings with one code.
 struct Suppression<'t> {

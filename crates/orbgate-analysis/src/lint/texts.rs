@@ -4,9 +4,9 @@ use core::iter::Peekable;
 use std::vec::IntoIter;
 
 use orbgate::Location;
+use orbgate::sorted::sort_by_key;
 use orbgate_yaml::{Content, Node};
 
-use crate::sorted::sort_by_key;
 use crate::text::visit;
 
 pub(super) const MARK: &str = "# orbgate-lint:";

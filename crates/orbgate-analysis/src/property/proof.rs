@@ -9,6 +9,7 @@ use core::fmt;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
+use orbgate::sorted::{set_of, sort_by_key};
 use orbgate::{Engine, Orbs, Request, Route, Scopes, Token, TokenKind};
 
 use super::calls::Pattern;
@@ -16,7 +17,6 @@ use super::{Callers, Calls, Claim, Property};
 use crate::diff::{Asked, Caller, Rule};
 use crate::near::unknown;
 use crate::questions::{callable_rows, route_of};
-use crate::sorted::{set_of, sort_by_key};
 use crate::templates::{Spelling, Template, Templates, fit_together, shape};
 
 /// The result of a proof.

@@ -11,9 +11,11 @@ pub struct Expected {
     /// Whether the request must be allowed. Always known: stated explicitly, or implied by the
     /// reason.
     pub allow: bool,
-    /// The reason. If neither a reason nor a detail is stated, a denial may have any reason except
+    /// The reason. If no reason, status or detail is stated, a denial may have any reason except
     /// `malformed_request`, because every policy denies a misspelt request.
     pub reason: Option<Reason>,
+    /// The HTTP status of the denial.
+    pub status: Option<u16>,
     /// The detail of `malformed_request`.
     pub detail: Option<Detail>,
     /// The orbs that an allowed call consumes.
@@ -42,7 +44,7 @@ pub enum ExpectedOrbs {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Difference {
-    /// The field: `decision`, `reason`, `detail`, `orbs`, `bonus` or `route`.
+    /// The field: `decision`, `reason`, `status`, `detail`, `orbs`, `bonus` or `route`.
     pub field: &'static str,
     /// The expected value.
     pub expected: String,
@@ -96,12 +98,16 @@ impl Expected {
         let orbs = decision.is_allow().then(|| ExpectedOrbs::from(charge));
         let bonus = |bonus| if bonus { "allowed" } else { "not allowed" }.to_owned();
         compare("decision", word(self.allow), word(decision.is_allow()));
-        let bare = !self.allow && self.detail.is_none();
+        let bare = !self.allow && self.detail.is_none() && self.status.is_none();
         let reason = match (self.reason, decision.reason()) {
             (None, malformed @ Reason::MalformedRequest) if bare => Some(format!("not {malformed}")),
             (reason, _) => reason.map(shown),
         };
         compare("reason", reason, Some(shown(decision.reason())));
+        // An allow has no status, and the decision is a difference already.
+        if let Some(status) = decision.status() {
+            compare("status", self.status.map(shown), Some(shown(status)));
+        }
         compare("detail", self.detail.map(shown), decision.detail().map(shown));
         compare("orbs", self.orbs.map(shown), orbs.map(shown));
         let found = charge.map(|charge| bonus(charge.bonus_allowed));

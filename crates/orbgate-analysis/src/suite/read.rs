@@ -290,7 +290,7 @@ fn route_cell(text: &str, location: orbgate_yaml::Location, diagnostics: &mut Di
         return Some(text.to_owned());
     }
     let message = format!(
-        "a route is `METHOD /template`, or `/template` for `method_not_declared`, not {}; a status is expected by its reason",
+        "a route is `METHOD /template`, or `/template` for `method_not_declared`, not {}; a status is a word of what is expected, as in `deny 403`",
         quoted(text)
     );
     diagnostics.push_new(location, message);

@@ -5,7 +5,7 @@ use orbgate_yaml::{Diagnostics, quoted};
 
 use super::expected::{Expected, ExpectedOrbs};
 
-/// `allow` or `deny`, a reason, a detail and, for an allow, the orbs that it consumes and `bonus`.
+/// `allow` or `deny`, a reason, a status, a detail and, for an allow, the orbs that it consumes and `bonus`.
 pub(super) fn expected(
     (text, location): (&str, orbgate_yaml::Location),
     diagnostics: &mut Diagnostics,
@@ -14,11 +14,12 @@ pub(super) fn expected(
     let mut allow = None;
     for word in text.split_whitespace() {
         // Each word may occur once, and must not contradict another.
-        let is_new = match Word::new(word) {
+        let is_new = match Word::new(word, allow) {
             Some(Word::Decision(is)) => agrees(&mut allow, is),
             Some(Word::Reason(reason)) => {
                 agrees(&mut allow, reason.status().is_none()) && expected.reason.replace(reason).is_none()
             }
+            Some(Word::Status(status)) => agrees(&mut allow, false) && expected.status.replace(status).is_none(),
             Some(Word::Detail(detail)) => agrees(&mut allow, false) && expected.detail.replace(detail).is_none(),
             Some(Word::Orbs(orbs)) => agrees(&mut allow, true) && expected.orbs.replace(orbs).is_none(),
             Some(Word::Bonus(bonus)) => agrees(&mut allow, true) && expected.bonus.replace(bonus).is_none(),
@@ -27,13 +28,10 @@ pub(super) fn expected(
                 return None;
             }
         };
-        if !is_new {
-            let status = Reason::ALL.into_iter().filter_map(Reason::status);
-            let advice = match status.into_iter().any(|status| status.to_string() == word) {
-                true => "; a number is an amount of orbs, and a status is expected by its reason",
-                false => "",
-            };
-            let message = format!("{} contradicts what comes before it in {}{advice}", quoted(word), quoted(text));
+        let reason = expected.detail.map(|_| Reason::MalformedRequest).or(expected.reason);
+        let has_status = |status| reason.is_none_or(|reason| reason.status() == Some(status));
+        if !is_new || !expected.status.is_none_or(has_status) {
+            let message = format!("{} contradicts what comes before it in {}", quoted(word), quoted(text));
             diagnostics.push_new(location, message);
             return None;
         }
@@ -46,7 +44,7 @@ pub(super) fn expected(
         return None;
     }
     if !has_decision {
-        let message = "what is expected must be said: `allow`, `deny` or a reason";
+        let message = "what is expected must be said: `allow`, `deny`, a reason or a status";
         diagnostics.push_new(location, message);
     }
     has_decision.then_some(expected)
@@ -59,13 +57,15 @@ fn agrees(allow: &mut Option<bool>, is: bool) -> bool {
 enum Word {
     Decision(bool),
     Reason(Reason),
+    Status(u16),
     Detail(Detail),
     Orbs(ExpectedOrbs),
     Bonus(bool),
 }
 
 impl Word {
-    fn new(word: &str) -> Option<Self> {
+    /// A number is an amount of orbs after `allow`, and otherwise a status if a denial can have it.
+    fn new(word: &str, allow: Option<bool>) -> Option<Self> {
         let effect = Effect::ALL.into_iter().find(|effect| effect.as_str() == word);
         let reason = Reason::ALL.into_iter().find(|reason| reason.as_str() == word);
         let detail = details().find(|detail| detail.as_str() == word);
@@ -79,7 +79,10 @@ impl Word {
                 (Some(effect), ..) => Self::Decision(effect == Effect::Allow),
                 (_, Some(reason), _) => Self::Reason(reason),
                 (.., Some(detail)) => Self::Detail(detail),
-                (None, None, None) => Self::Orbs(ExpectedOrbs::Amount(amount(word)?)),
+                (None, None, None) => match status(word).filter(|_| allow != Some(true)) {
+                    Some(status) => Self::Status(status),
+                    None => Self::Orbs(ExpectedOrbs::Amount(amount(word)?)),
+                },
             },
         })
     }
@@ -88,6 +91,12 @@ impl Word {
 /// The details that an engine returns. A suite tests only engines.
 fn details() -> impl Iterator<Item = Detail> {
     Detail::ALL.into_iter().filter(|detail| detail.is_of_target())
+}
+
+/// The status of a denial.
+fn status(word: &str) -> Option<u16> {
+    let all = Reason::ALL.into_iter().filter_map(Reason::status);
+    all.into_iter().find(|status| status.to_string() == word)
 }
 
 /// A decimal number without a sign or leading zeros.
@@ -111,7 +120,7 @@ fn unknown_word(word: &str) -> String {
     let near = near.filter(|near| strsim::damerau_levenshtein(near, word) <= 2);
     let advice = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     format!(
-        "unknown word {}: what is expected is `allow`, `deny`, a reason, a detail, `free`, `unstated`, `unknown`, \
+        "unknown word {}: what is expected is `allow`, `deny`, a reason, a status, a detail, `free`, `unstated`, `unknown`, \
          an amount of orbs, `bonus` or `no_bonus`{advice}",
         quoted(word)
     )

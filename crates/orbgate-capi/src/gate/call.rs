@@ -1,6 +1,5 @@
-//! The one call of gates: a message in, a message out. `docs/messages.md` describes the messages.
+//! The answer to a question. `docs/messages.md` describes the messages.
 
-use core::ffi::c_char;
 use core::time::Duration;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,121 +7,48 @@ use std::time::UNIX_EPOCH;
 
 use orbgate::TokenKind;
 use orbgate_gate::{
-    AuditLine, AuditToken, Follower, HoldId, Mcp, McpCall, McpFault, McpRequest, Metadata, OrbRules, RoutesDiffer,
-    Step, Undeclared, audit_json, check_routes,
+    AuditLine, AuditToken, Follower, HoldId, Mcp, McpCall, McpFault, McpRequest, Metadata, RoutesDiffer, Step,
+    Undeclared, audit_json, check_routes,
 };
-use orbgate_token::{AttemptId, Fetch, Notice, NoticeLevel, Post, Response, VerifiedToken};
+use orbgate_token::{AttemptId, Fetch, Notice, Post, Response, VerifiedToken};
 
 use super::fetch::failure;
 use super::messages::*;
 use super::object::OrbgateGate;
 use super::options::{Options, invalid, number, templates};
+use super::progress::{Progress, State};
 use super::reload::{refusal, reload};
 use super::request::{Asked, Charged, milliseconds, now};
 use super::routes::{ORBGATE_DIFFERENCE_UNDECLARED, ORBGATE_DIFFERENCE_UNSERVED};
-use super::step::{OrbgateStep, State};
 use super::verifier::{ORBGATE_SECRET_ENV, ORBGATE_SECRET_FILE, ORBGATE_SECRET_KEYS, read_verifier, reader};
-use super::wire::{INVALID, MOST_BYTES, Writer};
-use crate::arguments::{Out, bytes, exclusive, optional, shared};
+use super::wire::{INVALID, Writer};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
 use crate::error::OrbgateError;
-use crate::owners::into_owned;
-use crate::status::{OrStatus, OrbgateStatus, guard};
-use crate::text::OrbgateStr;
+use crate::status::{OrStatus, OrbgateStatus};
 
-/// Makes a step for `orbgate_gate_call`, for one request after another; a request that waits keeps it until it is
-/// answered. It can be freed at any time, for example when the client disconnects.
-/// Allocates: yes.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_step_new(out: *mut *mut OrbgateStep) -> OrbgateStatus {
-    guard(|| {
-        let out = Out::new(out)?;
-        // SAFETY: the caller guarantees it, see the preamble.
-        unsafe { out.write(into_owned(OrbgateStep::idle())) }
-        Ok(())
-    })
-}
-
-/// Asks a gate a question, which is a message of `docs/messages.md`; `*answer` is another one. `engine` decides requests, and
-/// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes`, `CheckAmounts`, `Reload` and `Visible`; otherwise it may be null.
-/// `gate` may be null for `Sources`, `Make`, `CheckRoutes`, `Drop`, and the questions from `UseLedger` to `ResponsePiece`.
-///
-/// Whatever a caller or an issuer does, the status is `ORBGATE_STATUS_OK`. A message that isn't one of the page, or a step
-/// that isn't at this question, gives `ORBGATE_STATUS_INVALID_ARGUMENT`. If the status isn't `ORBGATE_STATUS_OK`, deny: a
-/// request that the step was for is over. Also deny if you don't know the number of the answer, or one of its critical fields.
-/// Ownership: the step owns `*answer`, which is valid until the next call with it; `question` must not be in it.
-/// Thread-safe: a step serves one thread at a time.
-/// Allocates: yes. Blocks: yes. Cost: token.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_gate_call(
-    gate: *const OrbgateGate,
-    engine: *const OrbgateEngine,
-    step: *mut OrbgateStep,
-    question: *const c_char,
-    question_len: usize,
-    answer: *mut OrbgateStr,
-) -> OrbgateStatus {
-    guard(|| {
-        // SAFETY: the caller guarantees it, see the preamble.
-        let (gate, engine, step, question) =
-            unsafe { (optional(gate)?, optional(engine)?, exclusive(step)?, bytes(question, question_len)?) };
-        let out = Out::new(answer)?;
-        step.memory.forget();
-        Asking { gate, engine, step }.answer(Question::read(question)?)?;
-        let written = step.memory.bytes();
-        if written.len() > MOST_BYTES {
-            return Err(INVALID);
-        }
-        // SAFETY: the caller guarantees it, see the preamble.
-        unsafe { out.write(OrbgateStr::of_bytes(written)) }
-        Ok(())
-    })
-}
-
-/// Copies a step's last answer, for a host that can't read the library's memory fast. `len` is at least its length.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_step_copy(step: *const OrbgateStep, to: *mut c_char, len: usize) -> OrbgateStatus {
-    guard(|| {
-        // SAFETY: the caller guarantees it, see the preamble.
-        let answer = unsafe { shared(step) }?.memory.bytes();
-        let out = Out::array(to.cast::<u8>(), len)?;
-        if len < answer.len() {
-            return Err(INVALID);
-        }
-        // SAFETY: the caller guarantees that as many bytes may be written, and none of them is the library's.
-        unsafe { out.copy(answer) }
-        Ok(())
-    })
-}
-
-/// Takes the gate that the step's last question, a `Make`, has made. Otherwise returns `ORBGATE_STATUS_NOT_FOUND`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_step_gate(step: *mut OrbgateStep, out: *mut *mut OrbgateGate) -> OrbgateStatus {
-    guard(|| {
-        // SAFETY: the caller guarantees it, see the preamble.
-        let (step, out) = unsafe { (exclusive(step)?, Out::new(out)?) };
-        let State::Made(gate) = step.take() else {
-            return Err(OrbgateStatus::NotFound);
-        };
-        // SAFETY: the caller guarantees it, see the preamble.
-        unsafe { out.write(Box::into_raw(gate)) }
-        Ok(())
-    })
-}
-
-/// A call of `orbgate_gate_call`.
+/// A question, and what it is about.
 pub(super) struct Asking<'c> {
-    gate: Option<&'c OrbgateGate>,
+    pub(super) gate: Option<&'c OrbgateGate>,
     engine: Option<&'c OrbgateEngine>,
-    pub(super) step: &'c mut OrbgateStep,
+    pub(super) step: &'c mut Progress,
+    memory: &'c mut Vec<u8>,
+    /// The gate that it has made.
+    pub(super) made: Option<Box<OrbgateGate>>,
+    /// The attempt for which the host makes a call.
+    pub(super) calls: Option<AttemptId>,
 }
 
 impl<'c> Asking<'c> {
+    pub(super) const fn new(
+        gate: Option<&'c OrbgateGate>,
+        engine: Option<&'c OrbgateEngine>,
+        step: &'c mut Progress,
+        memory: &'c mut Vec<u8>,
+    ) -> Self {
+        Self { gate, engine, step, memory, made: None, calls: None }
+    }
+
     pub(super) fn gate(&self) -> OrStatus<&'c OrbgateGate> {
         self.gate.ok_or(INVALID)
     }
@@ -132,19 +58,19 @@ impl<'c> Asking<'c> {
     }
 
     pub(super) fn to(&mut self) -> Writer<'_> {
-        self.step.memory.writer()
+        Writer::over(self.memory)
     }
 
     pub(super) fn done(&mut self) -> OrStatus {
         Done::default().write(&mut self.to())
     }
 
-    fn answer(mut self, question: Question<'_>) -> OrStatus {
+    pub(super) fn answer(&mut self, question: Question<'_>) -> OrStatus {
         match question {
             Question::Sources(sources) => self.sources(&sources),
             Question::Make(make) => match made(&make) {
                 Ok(gate) => {
-                    self.step.state = State::Made(Box::new(gate));
+                    self.made = Some(Box::new(gate));
                     self.done()
                 }
                 Err(error) => self.failed(&error),
@@ -258,11 +184,7 @@ impl<'c> Asking<'c> {
                 let public = rules.public.as_ref().map_or(Ok(()), |public| public.check(engine.engine()));
                 let mcp = rules.mcp.as_ref().map_or(Ok(()), |mcp| mcp.check(engine.engine()));
                 match (public, mcp) {
-                    (Ok(()), Ok(())) => {
-                        let notices = OrbRules::uncharged(engine.engine()).unwrap_or_default();
-                        let levels = if notices.is_empty() { "" } else { NoticeLevel::Warning.as_str() };
-                        Done { notices: &notices, levels }.write(&mut self.to())
-                    }
+                    (Ok(()), Ok(())) => self.stated(gate.charges(false, &[]).statement(engine.engine())),
                     (Err(error), _) => self.failed(&invalid(&error)),
                     (_, Err(error)) => self.failed(&invalid(&error)),
                 }
@@ -440,6 +362,7 @@ impl<'c> Asking<'c> {
         let Some(next) = next else {
             return self.done();
         };
+        self.calls = Some(next.attempt);
         let mut headers = vec![CallHeader { name: "Accept", value: "application/json" }];
         if let Some(post) = &next.post {
             headers.push(CallHeader { name: "Content-Type", value: Post::CONTENT_TYPE });

@@ -1,20 +1,17 @@
-//! A gate as an object of the C ABI.
+//! A gate, which the library keeps by its handle.
 
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use orbgate_gate::{Gate, TemplateStyle};
+use orbgate_gate::{ChargedBy, Gate, GateCharges, TemplateStyle};
 use orbgate_token::{KeyCache, Verifier};
 
 use super::options::{Options, invalid};
 use super::verifier::with_secrets;
 use crate::error::OrbgateError;
-use crate::owners::drop_owned;
 use crate::status::{OrStatus, OrbgateStatus};
 
-/// Rules and keys. A gate turns a request as received into a result: see `orbgate_gate_call`. It does no I/O, reads no
-/// clock and has no thread. The caller makes its calls and passes the time on two clocks: since 1970, for tokens, and
-/// since any moment, on a monotonic clock that is never set, for fetching keys.
+/// Rules and keys.
 #[derive(Debug)]
 pub struct OrbgateGate {
     pub(super) gate: Gate,
@@ -35,6 +32,13 @@ impl OrbgateGate {
         Ok(Self { gate: Gate::new(options.rules, keys), templates: options.templates, served: ArcSwap::default() })
     }
 
+    /// How it charges. Functions state the amounts of these routes.
+    pub(super) fn charges(&self, has_ledger: bool, amounts: &[&str]) -> GateCharges {
+        let amounts = || amounts.iter().map(|route| (*route).to_owned()).collect();
+        let by = if has_ledger { ChargedBy::Ledger(amounts()) } else { ChargedBy::Handlers };
+        GateCharges::new(by).with_accounts(self.gate.keys().accounts())
+    }
+
     pub(super) fn serves(&self, routes: Vec<(String, String)>) {
         self.served.store(Arc::new(routes));
     }
@@ -49,11 +53,4 @@ impl OrbgateGate {
         let is_known = self.gate.keys().issuers().any(|known| known == name);
         is_known.then_some(name).ok_or(OrbgateStatus::NotFound)
     }
-}
-
-/// The remaining steps of the gate can only be freed.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_gate_free(gate: *mut OrbgateGate) {
-    // SAFETY: the caller guarantees it, see the preamble.
-    unsafe { drop_owned(gate) }
 }

@@ -123,7 +123,8 @@ fn mcp(make: &Make<'_>) -> Result<Option<Arc<Mcp>>, OrbgateError> {
     if make.mcp.is_empty() {
         // Settings of an endpoint must not be ignored silently. The metadata has the initial scopes, too.
         let has_scopes = !make.mcp_initial_scopes.is_empty() && make.metadata.is_empty();
-        let is_set = has_scopes || make.mcp_most_bytes != 0 || make.mcp_deny_legacy || !make.mcp_origins.is_empty();
+        let has_flags = make.mcp_deny_legacy || make.mcp_charge_sessions;
+        let is_set = has_scopes || make.mcp_most_bytes != 0 || has_flags || !make.mcp_origins.is_empty();
         return if is_set { Err(OrbgateStatus::InvalidArgument.into()) } else { Ok(None) };
     }
     let mcp = Mcp::new(make.mcp).and_then(|mcp| mcp.initial_scopes(make.mcp_initial_scopes));
@@ -136,7 +137,7 @@ fn mcp(make: &Make<'_>) -> Result<Option<Arc<Mcp>>, OrbgateError> {
     if make.mcp_deny_legacy {
         mcp = mcp.legacy(Legacy::Deny);
     }
-    Ok(Some(Arc::new(mcp)))
+    Ok(Some(Arc::new(mcp.charge_sessions(make.mcp_charge_sessions))))
 }
 
 fn settings(make: &Make<'_>) -> OrStatus<FetchSettings> {

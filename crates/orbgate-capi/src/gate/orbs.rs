@@ -4,14 +4,15 @@ use core::time::Duration;
 
 use orbgate_gate::{
     Amount, Charging, HandlerOutcome, HoldCommand, HoldStep as Next, LedgerReply, McpCall, McpEnd, McpOrbs,
-    McpResponse, OnCancelled, OrbRules, RemoteHolds, Unpaid,
+    McpResponse, OnCancelled, OrbRules, RemoteHolds, Statement, Uncharged, Unpaid,
 };
+use orbgate_token::ConfigError;
 
 use super::call::Asking;
 use super::messages::*;
 use super::options::invalid;
+use super::progress::State;
 use super::request::{Charged, REASONS, UNAVAILABLE, hold_id as id, milliseconds};
-use super::step::State;
 use super::wire::INVALID;
 use crate::error::OrbgateError;
 use crate::status::{OrStatus, OrbgateStatus};
@@ -44,6 +45,7 @@ impl Asking<'_> {
                     note: command.note.as_bytes(),
                     mcp_id: answer.mcp.as_ref().and_then(McpCall::id).unwrap_or_default().as_bytes(),
                     mcp_legacy: answer.mcp.as_ref().is_some_and(McpCall::is_legacy),
+                    mcp_session: answer.mcp.as_ref().is_some_and(McpCall::is_in_session),
                     audit: audit.as_deref(),
                     hold_id: hold_id.as_deref().unwrap_or_default(),
                 };
@@ -155,7 +157,8 @@ impl Asking<'_> {
 
     pub(super) fn read_response(&mut self, question: &ReadResponse<'_>) -> OrStatus {
         let id = str::from_utf8(question.mcp_id).map_err(|_| INVALID)?;
-        self.step.state = State::Response(Box::new(McpResponse::new(id, question.mcp_legacy)));
+        let response = McpResponse::new(id, question.mcp_legacy).in_session(question.mcp_session);
+        self.step.state = State::Response(Box::new(response));
         self.responded(|_| true)
     }
 
@@ -215,9 +218,23 @@ impl Asking<'_> {
         if let Some(name) = OrbRules::unknown_route(engine, &stated) {
             return self.failed(&refused(&format!("the policy has no route `{name}`")));
         }
-        match OrbRules::check_amounts(engine, &stated) {
-            Ok(()) => self.done(),
-            Err(error) => self.failed(&invalid(&error)),
+        match self.gate {
+            Some(gate) => self.stated(gate.charges(true, &question.functions).statement(engine)),
+            None => match OrbRules::check_amounts(engine, &stated) {
+                Ok(()) => self.done(),
+                Err(error) => self.failed(&invalid(&error)),
+            },
+        }
+    }
+
+    /// How a gate charges, for the host's log.
+    pub(super) fn stated(&mut self, stated: Result<Statement, Uncharged>) -> OrStatus {
+        match stated {
+            Ok(Statement { level, text }) => Done { notices: &text, levels: level.as_str() }.write(&mut self.to()),
+            Err(Uncharged::NoAmount(error)) => self.failed(&invalid(&error)),
+            Err(Uncharged::NoAccount(error)) => {
+                self.failed(&OrbgateError::tokens(&ConfigError::of_whole(error.to_string())))
+            }
         }
     }
 }

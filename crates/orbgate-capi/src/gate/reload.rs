@@ -25,9 +25,9 @@ pub(super) fn reload(
     rules.refuse_wider = question.refuse_wider;
     let (public, mcp) = (gate.gate.rules().public.as_deref(), gate.gate.rules().mcp.as_deref());
     let served = gate.served();
-    let stated: Vec<_> = question.amounts.iter().map(|route| (*route).to_owned()).collect();
-    let amounts: &[_] = if question.has_ledger { &[stated] } else { &[] };
-    let current = Current { engine, public, mcp: mcp.as_slice(), served: &served, amounts, ending: Ending::default() };
+    let charges = [gate.charges(question.has_ledger, &question.amounts)];
+    let ending = Ending::default();
+    let current = Current { engine, public, mcp: mcp.as_slice(), served: &served, charges: &charges, ending };
     let text = if question.failure.is_empty() { Ok(question.policy) } else { Err(question.failure) };
     let now = Duration::from_millis(question.monotonic_ms);
     let read = FileRead { text, file: question.file, is_told: question.is_told, now };

@@ -8,6 +8,9 @@ use crate::status::{OrStatus, OrbgateStatus};
 /// The largest message, with its head.
 pub(super) const MOST_BYTES: usize = 2 << 20;
 
+/// The bytes of a field's number and length.
+pub(super) const HEAD: usize = 8;
+
 /// The largest message with a token configuration, a policy or a request's body. The longest valid configuration fits, and so does one whose error says that it is too long.
 const MOST_BYTES_OF_LONG: usize = 10 << 20;
 

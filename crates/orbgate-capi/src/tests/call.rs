@@ -1,28 +1,29 @@
 //! The one call of gates, tested from the inside, including under Miri: what a message asks and answers, and bytes that are
 //! no message. Signature checks are only pretended.
 
+mod handles;
 mod orbs;
 
-use core::ptr::{null, null_mut};
+use core::cell::Cell;
+use core::ffi::c_char;
+use core::ptr::null_mut;
 
 use proptest::prelude::*;
 
 use super::expected::Expected;
 use super::{INVALID, OK, SHOP, compiled, external};
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
-use crate::gate::call::*;
-use crate::gate::object::{OrbgateGate, orbgate_gate_free};
+use crate::gate::ask::*;
 use crate::gate::options::*;
 use crate::gate::request::*;
-use crate::gate::step::{OrbgateStep, orbgate_step_free};
 use crate::status::OrbgateStatus;
-use crate::text::OrbgateStr;
 
 const TIME: u64 = 1_800_000_000_000;
 const ISSUER: &str = "https://id.example.com";
 const TOKENS: &str = include_str!("../../../orbgate-token/testdata/token.yaml");
 const TOKEN: &str = include_str!("../../../orbgate-token/testdata/token.jwt");
 const CRITICAL: u32 = 1 << 31;
+const SMALL: OrbgateStatus = OrbgateStatus::TooSmall;
 
 /// A field.
 fn put(number: u32, bytes: &[u8]) -> Vec<u8> {
@@ -81,26 +82,53 @@ impl Said {
     }
 }
 
-/// A gate, an engine and a step.
+/// The status of a call, and its answer or, in this case, the size that it needs as zeros.
+fn asked(
+    gate: &mut u64,
+    engine: *const OrbgateEngine,
+    step: &mut u64,
+    message: &[u8],
+    room: usize,
+) -> (OrbgateStatus, Vec<u8>) {
+    // The question and its answer have the same memory.
+    let mut memory = message.to_vec();
+    memory.resize(room.max(message.len()) + 1, 7);
+    let mut len = 77;
+    let at = memory.as_mut_ptr().cast::<c_char>();
+    let status = unsafe { orbgate_gate_ask(gate, engine, step, at, message.len(), at, room, &mut len) };
+    match status {
+        OK => {
+            assert!(len <= room);
+            assert!(memory[len.max(message.len())..].iter().all(|byte| *byte == 7), "nothing is written after it");
+            memory.truncate(len);
+        }
+        SMALL => {
+            assert!(len > room && memory.starts_with(message), "nothing is written");
+            memory = vec![0; len];
+        }
+        _ => assert!(len == 77 && memory.starts_with(message), "an output is written only with OK"),
+    }
+    (status, memory)
+}
+
+/// A gate and an engine, with the step of a request, and the one of a call.
 struct Host {
-    gate: *mut OrbgateGate,
+    gate: Cell<u64>,
     engine: *mut OrbgateEngine,
-    step: *mut OrbgateStep,
+    step: Cell<u64>,
+    calling: Cell<u64>,
 }
 
 impl Host {
     fn without_gate() -> Self {
-        let mut step = null_mut();
-        assert_eq!(unsafe { orbgate_step_new(&mut step) }, OK);
-        Self { gate: null_mut(), engine: external(), step }
+        Self { gate: Cell::new(0), engine: external(), step: Cell::new(0), calling: Cell::new(0) }
     }
 
     /// With a gate of these options.
     fn new(options: &[Vec<u8>]) -> Self {
-        let mut host = Self::without_gate();
+        let host = Self::without_gate();
         let made = host.say(2, &[&[put(1, TOKENS.as_bytes()), put(4, &[])], options].concat());
-        assert_eq!(made, Ok(Said(64, Vec::new())));
-        assert_eq!(unsafe { orbgate_step_gate(host.step, &mut host.gate) }, OK);
+        assert_eq!((made, host.gate.get() != 0), (Ok(Said(64, Vec::new())), true));
         host
     }
 
@@ -121,22 +149,32 @@ impl Host {
         }
     }
 
-    /// The status and the answer, which is copied in both ways.
+    /// The status and the answer. A question that begins something ends what its step was at, and one that needs no step has its own.
     fn call(&self, message: &[u8]) -> (OrbgateStatus, Vec<u8>) {
-        let mut answer = OrbgateStr { data: null(), len: 77 };
-        let (data, len) = (message.as_ptr().cast(), message.len());
-        let status = unsafe { orbgate_gate_call(self.gate, self.engine, self.step, data, len, &mut answer) };
-        if status != OK {
-            assert!(answer.data.is_null() && answer.len == 77, "an output is written only with OK");
-            return (status, Vec::new());
+        let number = message.first_chunk().map_or(0, |number| u32::from_le_bytes(*number));
+        let again = put(27, &[]);
+        let (none, made) = (Cell::new(0), Cell::new(0));
+        let (of, begins) = match number {
+            7 | 8 => (&self.calling, number == 7),
+            1 | 2 | 9..=15 | 37 | 44 => (&none, true),
+            3 => (&self.step, !message.windows(again.len()).any(|field| field == again)),
+            _ => (&self.step, matches!(number, 30 | 38)),
+        };
+        let (mut gate, mut step) = (if number == 2 { 0 } else { self.gate.get() }, of.get());
+        if begins {
+            unsafe { orbgate_step_end(&mut step) }
         }
-        let bytes = unsafe { std::slice::from_raw_parts(answer.data.cast::<u8>(), answer.len) };
-        let mut copied = vec![7; answer.len + 1];
-        let copy = |to: &mut [u8]| unsafe { orbgate_step_copy(self.step, to.as_mut_ptr().cast(), to.len()) };
-        assert_eq!(copy(&mut copied[..answer.len - 1]), INVALID);
-        assert_eq!(copy(&mut copied), OK);
-        assert_eq!(copied.split_last(), Some((&7, bytes)), "nothing is written after it");
-        (status, bytes.to_vec())
+        let answer = asked(&mut gate, self.engine, &mut step, message, 1 << 16);
+        of.set(step);
+        if number == 2 {
+            // One that the host doesn't take is ended.
+            made.set(if self.gate.get() == 0 { self.gate.replace(gate) } else { gate });
+        }
+        unsafe {
+            orbgate_step_end(none.as_ptr());
+            orbgate_gate_end(made.as_ptr());
+        }
+        answer
     }
 
     fn ask(&self, target: &str, more: &[Vec<u8>]) -> Said {
@@ -175,8 +213,9 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         unsafe {
-            orbgate_gate_free(self.gate);
-            orbgate_step_free(self.step);
+            orbgate_gate_end(self.gate.as_ptr());
+            orbgate_step_end(self.step.as_ptr());
+            orbgate_step_end(self.calling.as_ptr());
             orbgate_engine_free(self.engine);
         }
     }
@@ -307,7 +346,7 @@ fn a_body_names_the_operation() {
 
 #[test]
 fn each_flag_of_a_request_does_its_own() {
-    let mut host = Host::new(&[]);
+    let host = Host::new(&[]);
     let run = |host: &Host, flags: &[u32]| {
         let bearer = format!("Bearer {}", TOKEN.trim());
         let mut fields =
@@ -319,10 +358,9 @@ fn each_flag_of_a_request_does_its_own() {
     let mut steps = Vec::new();
     for (flags, until) in [(&[12][..], 5000), (&[12], 1000), (&[], 5000), (&[10, 11], 5000)] {
         assert_eq!(run(&host, flags).integer(1), until, "{flags:?}");
-        steps.push(host.step);
-        assert_eq!(unsafe { orbgate_step_new(&mut host.step) }, OK);
+        steps.push(host.step.replace(0));
     }
-    steps.into_iter().for_each(|step| unsafe { orbgate_step_free(step) });
+    steps.into_iter().for_each(|mut step| unsafe { orbgate_step_end(&mut step) });
     assert_eq!(host.serve().len(), 2);
     for (flag, bonus, audit) in [(12, 0, false), (11, 0, true), (10, 8, false)] {
         assert_eq!(run(&host, &[flag]).0, 68);
@@ -431,14 +469,14 @@ fn a_step_is_at_one_question() {
     // Questions that need no step leave it.
     assert_eq!(host.say(9, &[]), Ok(Said(64, Vec::new())));
     assert_eq!(host.serve().len(), 3);
-    let gate = std::mem::replace(&mut host.gate, null_mut());
+    let gate = host.gate.replace(0);
     assert_eq!(host.say(4, &[]), Err(INVALID), "it has no gate");
-    host.gate = gate;
+    host.gate.set(gate);
     assert_eq!(host.ask(ACCOUNT, &[]).0, 68);
     assert_eq!(host.say(16, &[]), Ok(Said(64, Vec::new())));
     assert_eq!(host.say(5, &[put(1, &[])]), Err(INVALID), "it's dropped");
     assert_eq!(host.ask(ACCOUNT, &[]).0, 68);
-    unsafe { orbgate_gate_free(std::mem::replace(&mut host.gate, null_mut())) }
+    unsafe { orbgate_gate_end(host.gate.as_ptr()) }
 }
 
 /// The response to a call at an MCP endpoint, piece by piece, with a step of its own.
@@ -473,17 +511,8 @@ fn a_step_reads_a_response() {
     }
     assert_eq!(ledger(&[5, 6, 9]), Ok(93));
     let ended = |response| host.say(34, &[put(1, &[7; 16]), integer(3, 200), integer(8, response)]).map(|it| it.0);
-    assert_eq!((ended(0), ended(7), ended(0x17)), (Ok(93), Ok(93), Ok(93)));
-    assert_eq!((ended(8), ended(0x27), ended(0x107)), (Err(INVALID), Err(INVALID), Err(INVALID)));
-}
-
-#[test]
-fn a_gate_is_taken_once() {
-    let host = Host::new(&[]);
-    let mut gate = null_mut();
-    assert_eq!(unsafe { orbgate_step_gate(host.step, &mut gate) }, OrbgateStatus::NotFound);
-    // One that nobody takes is freed with the step.
-    assert_eq!(host.say(2, &[put(1, TOKENS.as_bytes()), put(4, &[])]), Ok(Said(64, Vec::new())));
+    assert_eq!((ended(0), ended(7), ended(0x17), ended(0x27)), (Ok(93), Ok(93), Ok(93), Ok(93)));
+    assert_eq!((ended(8), ended(0x47), ended(0x107)), (Err(INVALID), Err(INVALID), Err(INVALID)));
 }
 
 #[test]
@@ -565,7 +594,7 @@ issuers:
 
 #[test]
 fn secrets_cross_in_the_order_of_their_sources() {
-    let mut host = Host::without_gate();
+    let host = Host::without_gate();
     let sources = host.say(1, &[put(1, OPAQUE.as_bytes())]).unwrap();
     let listed: Vec<_> = sources.all(1).into_iter().map(|bytes| Said(1, Said::read(bytes))).collect();
     let listed: Vec<_> = listed.iter().map(|source| (source.integer(1), source.text(2))).collect();
@@ -584,7 +613,6 @@ fn secrets_cross_in_the_order_of_their_sources() {
     expected.add("no variable", [failed.text(2)]);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "gate: secrets");
     assert_eq!(make(&host, &[&both[..], &[put(6, &[])]].concat()), Ok(Said(64, Vec::new())));
-    assert_eq!(unsafe { orbgate_step_gate(host.step, &mut host.gate) }, OK);
     let ask = || {
         let request = [put(1, b"GET"), put(2, ACCOUNT.as_bytes()), put(3, b"Bearer a+b"), integer(13, TIME)];
         assert_eq!(host.say(3, &request).unwrap().0, 67);
@@ -608,11 +636,6 @@ fn secrets_cross_in_the_order_of_their_sources() {
     assert_eq!(host.say(12, &[secret("other", 1), put(1, &put(1, b"hid\xff"))]).unwrap().0, 65);
     assert_eq!(host.say(12, &[secret("other", 1), secret("b", 1)]), Ok(Said(64, Vec::new())));
     assert_eq!(ask(), expected("bXktYXBpOm90aGVy"));
-    // A host that prints a step prints no secret.
-    assert_eq!(
-        unsafe { format!("{:?}", *host.step) },
-        "OrbgateStep { state: Idle, audit: None, charged: None, keeps: false, memory: Memory { .. } }"
-    );
     let status = host.say(13, &[]).unwrap();
     let issuer = Said(1, Said::read(status.all(1)[0]));
     assert_eq!((issuer.text(1), issuer.integer(2), issuer.bytes(6)), (ISSUER.to_owned(), 0, Some(&b""[..])));
@@ -768,8 +791,10 @@ fn a_gate_judges_a_version_of_the_policy() {
     );
 
     // With an interval, the same step follows the file.
+    let now = Cell::new(0);
     let every = |more: &[Vec<u8>]| {
-        let (result, _, _, _, pause) = told(&[more, &[integer(6, 2_000)]].concat());
+        now.set(now.get() + 2_000);
+        let (result, _, _, _, pause) = told(&[more, &[integer(6, 2_000), integer(8, now.get())]].concat());
         (result, pause)
     };
     let wait = (String::new(), 2_000);

@@ -35,11 +35,21 @@ fn reasons_and_details_are_those_of_the_core() {
 
 #[test]
 fn statuses_have_names() {
-    let names = ["ok", "invalid_argument", "invalid_policy", "io", "not_found", "panic", "invalid_configuration"];
+    let names = [
+        "ok",
+        "invalid_argument",
+        "invalid_policy",
+        "io",
+        "not_found",
+        "panic",
+        "invalid_configuration",
+        "too_small",
+        "full",
+    ];
     for (number, name) in (0..).zip(names) {
         assert_eq!(said(orbgate_status_name(number)), name);
     }
-    assert_eq!(said(orbgate_status_name(7)), "-");
+    assert_eq!(said(orbgate_status_name(9)), "-");
     assert_eq!(said(orbgate_status_name(-1)), "-");
 }
 

@@ -192,8 +192,8 @@ pub(crate) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()
         writeln!(out, "{DENY}FAIL{DENY:#} {file}:{location}: {name}")?;
         for difference in &tried.differences {
             let [expected, found] = [&difference.expected, &difference.found].map(|text| one_line(text));
-            writeln!(out, "  {DENY}- {}: {expected}{DENY:#}", difference.field)?;
-            writeln!(out, "  {ALLOW}+ {}: {found}{ALLOW:#}", difference.field)?;
+            let field = difference.field;
+            writeln!(out, "  {field}: expected {ALLOW}{expected}{ALLOW:#}, found {DENY}{found}{DENY:#}")?;
         }
         let why = tested.why(tried);
         writeln!(out, "  {FAINT}{}{FAINT:#}", one_line(&why))?;

@@ -146,10 +146,11 @@ What is legal and likely not meant, as FILE:LINE:COLUMN: LEVEL[CODE]: message.
 The codes, which docs/lint.md describes:
   error    inference_elsewhere, bad_suppression
   warning  overlap, shadowed_route, unstated_get, similar_scopes,
-           case_or_plural, colon_literal, similar_literals, unknown_method,
+           case_or_plural, colon_literal, foreign_template,
+           repeated_base_path, similar_literals, unknown_method,
            unused_suppression
-  note     scope_without_routes, no_permits, repeated_requirement,
-           no_end_marker
+  note     unstated_amount, scope_without_routes, no_permits,
+           repeated_requirement, no_end_marker
 A comment accepts a finding with a reason, on its line or on the lines before:
   - GET /models   # orbgate-lint: allow unstated_get: the meter knows it
 or for the whole file, with `allow-file`. The file of `--policy` is looked at

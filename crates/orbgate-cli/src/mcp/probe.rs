@@ -1,6 +1,8 @@
 //! `orbgate mcp probe`: how a server, or a gateway before it, treats requests that others would read differently.
 
+use core::hash::BuildHasher as _;
 use std::borrow::Cow;
+use std::hash::RandomState;
 use std::io::Write as _;
 
 use serde::Serialize;
@@ -10,9 +12,6 @@ use super::Probe;
 use super::wire::{Endpoint, Response};
 use crate::output::{DENY, Exit, FAINT, STRONG, Stop, print_json};
 
-/// A name that no server has. If it appears in an answer, the server has looked for this tool.
-const NOBODY: &str = "orbgate-probe-no-such-tool";
-const OTHER: &str = "orbgate-probe-another-tool";
 const CURRENT: &str = "2026-07-28";
 const OLD: &str = "2025-11-25";
 
@@ -46,13 +45,32 @@ struct Prober<'a> {
     arguments: &'a Probe,
 }
 
+/// Values that no server has, because they are random.
+struct Marks {
+    /// If it appears in an answer, the server has looked for this tool.
+    nobody: String,
+    another: String,
+    token: String,
+}
+
+impl Marks {
+    fn random() -> Self {
+        // The standard library's hasher has keys of the system's random numbers.
+        let random = || format!("{:016x}", RandomState::new().hash_one(()));
+        let nobody = format!("orbgate-probe-{}{}", random(), random());
+        let another = format!("orbgate-probe-{}{}", random(), random());
+        Self { nobody, another, token: format!("Bearer orbgate.{}.{}", random(), random()) }
+    }
+}
+
 pub(super) fn run(arguments: &Probe) -> Result<Exit, Stop> {
     let (endpoint, session) = (Endpoint::of(&arguments.url)?, Vec::new());
     let (bearer, other) = (bearer(arguments.token_env.as_deref())?, bearer(arguments.other_token_env.as_deref())?);
-    let mut prober = Prober { endpoint, bearer, other, session, findings: Vec::new(), arguments };
+    let (findings, marks) = (Vec::new(), Marks::random());
+    let mut prober = Prober { endpoint, bearer, other, session, findings, arguments };
     prober.begin_session()?;
-    prober.credentials()?;
-    prober.messages()?;
+    prober.credentials(&marks)?;
+    prober.messages(&marks)?;
     prober.end_session()?;
     let findings = prober.findings;
     let has_faults = findings.iter().any(|finding| finding.verdict == Verdict::Fault);
@@ -109,10 +127,11 @@ impl Prober<'_> {
     }
 
     /// Tokens, and the challenge that tells a client where to get one.
-    fn credentials(&mut self) -> Result<(), Stop> {
-        let body = call(NOBODY, true);
-        let headers = about(CURRENT, Some("tools/call"), Some(NOBODY));
-        for (check, authorization) in [("no token", None), ("a token of nobody", Some("Bearer orbgate.probe.token"))] {
+    fn credentials(&mut self, marks: &Marks) -> Result<(), Stop> {
+        let nobody = &*marks.nobody;
+        let body = call(nobody, true);
+        let headers = about(CURRENT, Some("tools/call"), Some(nobody));
+        for (check, authorization) in [("no token", None), ("a token of nobody", Some(&*marks.token))] {
             let response = self.post(&headers, authorization, &body)?;
             let (verdict, about) = match response.status {
                 401 if response.text.to_ascii_lowercase().contains("resource_metadata=") => (Verdict::Fine, ""),
@@ -122,7 +141,7 @@ impl Prober<'_> {
             self.found(check, verdict, &response, about);
         }
         let lying = about(OLD, Some("tools/list"), None);
-        let response = self.post(&lying, None, &call(NOBODY, false))?;
+        let response = self.post(&lying, None, &call(nobody, false))?;
         let is_denied = matches!(response.status, 400 | 401 | 403);
         let verdict = if is_denied { Verdict::Fine } else { Verdict::Fault };
         let about_it =
@@ -161,11 +180,11 @@ impl Prober<'_> {
         if verdict == Verdict::Fault {
             return Ok(());
         }
-        let batch = format!("[{},{}]", call(NOBODY, false), call(tool, false));
+        let batch = format!("[{},{}]", call(nobody, false), call(tool, false));
         for (check, headers, body, why) in [
             (
                 "a scope, lying name",
-                self::about(OLD, Some("tools/call"), Some(NOBODY)),
+                self::about(OLD, Some("tools/call"), Some(nobody)),
                 call(tool, false),
                 "`Mcp-Name` decides which scope is needed, and the body what runs",
             ),
@@ -180,10 +199,11 @@ impl Prober<'_> {
     }
 
     /// Messages that two readers would read differently.
-    fn messages(&mut self) -> Result<(), Stop> {
+    fn messages(&mut self, marks: &Marks) -> Result<(), Stop> {
+        let (nobody, another) = (&*marks.nobody, &*marks.another);
         let bearer = self.bearer.clone();
         let bearer = bearer.as_deref();
-        let honest = self.post(&about(CURRENT, Some("tools/call"), Some(NOBODY)), bearer, &call(NOBODY, true))?;
+        let honest = self.post(&about(CURRENT, Some("tools/call"), Some(nobody)), bearer, &call(nobody, true))?;
         if matches!(honest.status, 401 | 403) {
             self.found(
                 "messages",
@@ -195,19 +215,19 @@ impl Prober<'_> {
         }
         let is_current = !honest.text.contains("-32022");
         let lies: [(&'static str, &str, Option<&str>, Option<&str>); 6] = [
-            ("a lying method", CURRENT, Some("tools/list"), Some(NOBODY)),
-            ("a lying name", CURRENT, Some("tools/call"), Some(OTHER)),
+            ("a lying method", CURRENT, Some("tools/list"), Some(nobody)),
+            ("a lying name", CURRENT, Some("tools/call"), Some(another)),
             ("no name", CURRENT, Some("tools/call"), None),
             ("a lying base64 name", CURRENT, Some("tools/call"), Some("=?base64?b3JiZ2F0ZS1wcm9iZQ==?=")),
             ("an old lying method", OLD, Some("tools/list"), None),
-            ("an old lying name", OLD, Some("tools/call"), Some(OTHER)),
+            ("an old lying name", OLD, Some("tools/call"), Some(another)),
         ];
         for (check, version, method, name) in lies {
             if version == CURRENT && !is_current {
                 self.found(check, Verdict::Skipped, &honest, "the server doesn't speak this version");
                 continue;
             }
-            let response = self.post(&about(version, method, name), bearer, &call(NOBODY, version == CURRENT))?;
+            let response = self.post(&about(version, method, name), bearer, &call(nobody, version == CURRENT))?;
             let (verdict, about) = match (response.status, version == CURRENT) {
                 (400, _) => (Verdict::Fine, ""),
                 (_, true) => (Verdict::Fault, "headers that differ from the body are accepted"),
@@ -215,23 +235,23 @@ impl Prober<'_> {
             };
             self.found(check, verdict, &response, about);
         }
-        let batch = format!("[{}]", call(NOBODY, false));
+        let batch = format!("[{}]", call(nobody, false));
         let response = self.post(&about(OLD, None, None), bearer, &batch)?;
         let is_read = (200..300).contains(&response.status);
         let verdict = if is_read { Verdict::Note } else { Verdict::Fine };
         let about_it = if is_read { "a batch is read: a proxy that reads only objects sees nothing" } else { "" };
         self.found("a batch", verdict, &response, about_it);
         let version = if is_current { CURRENT } else { OLD };
-        let name = is_current.then_some(NOBODY);
+        let name = is_current.then_some(nobody);
         let method = is_current.then_some("tools/call");
-        let folded = call(NOBODY, is_current).replace("\"name\":", "\"Name\":");
-        let twice = call(NOBODY, is_current).replace("\"name\":", &format!("\"name\":\"{OTHER}\",\"name\":"));
+        let folded = call(nobody, is_current).replace("\"name\":", "\"Name\":");
+        let twice = call(nobody, is_current).replace("\"name\":", &format!("\"name\":\"{another}\",\"name\":"));
         for (check, body, verdict, about_it) in [
             ("Name instead of name", folded, Verdict::Fault, "`Name` is read as `name`: a proxy sees no name"),
             ("two names", twice, Verdict::Note, "one of two names is taken: a proxy can take the other"),
         ] {
             let response = self.post(&about(version, method, name), bearer, &body)?;
-            let is_read = response.status != 400 && response.text.contains(NOBODY);
+            let is_read = response.status != 400 && response.text.contains(nobody);
             let (verdict, about_it) = if is_read { (verdict, about_it) } else { (Verdict::Fine, "") };
             self.found(check, verdict, &response, about_it);
         }

@@ -44,6 +44,8 @@ enum What {
     Balance(Account),
     /// List what moved orbs, in the order of commits
     Entries(Entries),
+    /// Write what has expired, and show until when the entries are complete
+    Expire(Expire),
     /// Recompute everything from the entries, and report differences
     Verify(Verify),
     /// Copy the ledger into a new file while it is used
@@ -160,6 +162,10 @@ enum Format {
     /// One CloudEvent on each line
     Cloudevents,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = EXPIRE)]
+struct Expire {}
 
 #[derive(Debug, Args)]
 #[command(after_help = VERIFY)]
@@ -283,6 +289,18 @@ Examples:
 Exit codes:
   0  fine
   2  could not run: bad usage, a ledger that can't be opened";
+
+const EXPIRE: &str = "\
+A running service does this by itself. Entries that come later aren't earlier
+than the time that is shown, unless a clock goes back: once it has passed the
+end of a month, the month is complete.
+
+Examples:
+  orbgate orbs --db orbs.db expire
+
+Exit codes:
+  0  written, or nothing had expired
+  2  could not run: a ledger that can't be opened";
 
 const VERIFY: &str = "\
 Examples:

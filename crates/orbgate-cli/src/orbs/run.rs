@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate_ledger::{
-    AccountId, Bucket, Cursor, Error, Extend, Grant, Hold, HoldAnswer, Id, Invalid, Ledger, Millis, Note, Orbs,
-    Postgres, Revoke, Settle, Settlement, Sqlite, State,
+    AccountId, Bucket, Complete, Cursor, Error, Extend, Grant, Hold, HoldAnswer, Id, Invalid, Ledger, Millis, Note,
+    Orbs, Postgres, Revoke, Settle, Settlement, Sqlite, State,
 };
 
 use super::{Arguments, Entries, What, show};
@@ -85,7 +85,7 @@ fn open(arguments: &Arguments) -> Result<Opened, Stop> {
         return Err(Stop::Error("`--db FILE|URL` is missing: the ledger".to_owned()));
     };
     if let Some(url) = db.to_str().filter(|db| Postgres::is_url(db)) {
-        let ledger = Postgres::open(url, 1).map_err(|error| Stop::Error(error.to_string()))?;
+        let ledger = Postgres::open(url).map_err(|error| Stop::Error(error.to_string()))?;
         return Ok(Opened::Postgres(Box::new(ledger)));
     }
     // A slip in a name isn't an empty ledger.
@@ -133,6 +133,11 @@ fn done(opened: &Opened, arguments: &Arguments) -> Result<Exit, Failed> {
         What::Holds(given) => out.holds(&ledger.holds(account(&given.account)?)?)?,
         What::Balance(given) => out.balance(&ledger.balance(account(&given.account)?)?)?,
         What::Entries(given) => entries(ledger, given, out)?,
+        What::Expire(_) => {
+            ledger.expire()?;
+            let complete_until = ledger.entries(&Cursor::default(), 0)?.complete_until;
+            out.expired(Complete { complete_until })?;
+        }
         What::Verify(_) => {
             let faults = ledger.verify()?;
             out.verified(&faults)?;

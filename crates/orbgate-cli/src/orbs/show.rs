@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use orbgate_ledger::{
-    Balance, Bucket, Cursor, Done, Entry, Event, Extended, Faults, Granted, HoldAnswer, Pending, Revoked, Settled,
-    State,
+    Balance, Bucket, Complete, Cursor, Done, Entry, Event, Extended, Faults, Granted, HoldAnswer, Pending, Revoked,
+    Settled, State,
 };
 use serde::Serialize;
 
@@ -119,8 +119,14 @@ impl Out {
             Format::Text | Format::Json => {
                 lines(page.iter().map(|(cursor, entry)| Row { cursor: cursor.as_str(), entry }))
             }
-            Format::Cloudevents => lines(page.iter().map(|(_, entry)| Event::new(entry, &given.source))),
+            Format::Cloudevents => lines(page.iter().flat_map(|(_, entry)| Event::of(entry, &given.source))),
         }
+    }
+
+    pub(super) fn expired(self, complete: Complete) -> Result<(), Stop> {
+        self.print(&complete, |out| {
+            writeln!(out, "{ALLOW}complete{ALLOW:#} until {}", complete.complete_until.rfc3339())
+        })
     }
 
     pub(super) fn verified(self, faults: &Faults) -> Result<(), Stop> {

@@ -10,7 +10,7 @@ use orbgate_token::{Explanation, KeySet, KeyWarning, Keys, SettingsError, Verifi
 use serde::Serialize;
 
 use crate::input::{self, STANDARD_INPUT};
-use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, one_line, print_json};
+use crate::output::{self, ALLOW, DENY, Exit, FAINT, STRONG, Stop, one_line, print_json};
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -110,6 +110,10 @@ fn write(out: &mut dyn Write, explanation: &Explanation, has_keys: bool, left_ou
     if let Some(hint) = &explanation.hint {
         writeln!(out, "  {}", one_line(hint))?;
     }
+    if let Some(why) = &explanation.no_account {
+        let about = "gates with a ledger deny its calls that consume orbs (no_account)";
+        writeln!(out, "  {STRONG}no account{STRONG:#}: {}; {about}", one_line(why))?;
+    }
     for warning in left_out {
         writeln!(out, "  {FAINT}--keys: {warning}{FAINT:#}")?;
     }
@@ -129,6 +133,7 @@ struct Json<'a> {
     hint: Option<&'a str>,
     kind: Option<&'static str>,
     scopes: Option<&'a str>,
+    no_account: Option<&'a str>,
     is_signature_checked: bool,
     keys_left_out: Vec<String>,
 }
@@ -142,6 +147,7 @@ impl<'a> Json<'a> {
             hint: explanation.hint.as_deref(),
             kind: explanation.kind.map(|kind| kind.as_str()),
             scopes: explanation.scopes.as_deref(),
+            no_account: explanation.no_account.as_deref(),
             is_signature_checked: explanation.is_signature_checked,
         }
     }

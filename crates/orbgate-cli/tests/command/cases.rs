@@ -54,14 +54,14 @@ fn a_case_that_fails_is_1_with_a_diff_and_the_location_of_the_rule() {
     let shop = path.replace("shop.test.yaml", "shop.yaml");
     assert_eq!((ran.code, &*ran.err), (1, ""));
     let expected = format!(
-        "FAIL {path}:7:5: GET /v1/items/7 | user | allow\n  - decision: allow\n  + decision: deny\n  reason scope_missing, by {shop}:12:13\n\
-         FAIL {path}:8:5: POST /v1/items/7 bonus | user write:items | allow 6 bonus\n  - orbs: 6\n  + orbs: 5\n  reason scope_held, by {shop}:17:20\n\
+        "FAIL {path}:7:5: GET /v1/items/7 | user | allow\n  decision: expected allow, found deny\n  reason scope_missing, by {shop}:12:13\n\
+         FAIL {path}:8:5: POST /v1/items/7 bonus | user write:items | allow 6 bonus\n  orbs: expected 6, found 5\n  reason scope_held, by {shop}:17:20\n\
          {path}: 2 of 7 cases failed\n"
     );
     assert!(ran.out.starts_with(&expected), "{}", ran.out);
     // Without a rule there is a reason all the same.
     let ran = orbgate_reading(&["test", "-"], b"orbgate_test: 1\ncases: [GET /api/ | user | allow]\n");
-    let expected = "FAIL -:2:9: GET /api/ | user | allow\n  - decision: allow\n  + decision: deny\n  \
+    let expected = "FAIL -:2:9: GET /api/ | user | allow\n  decision: expected allow, found deny\n  \
                     reason malformed_request (empty_segment)\n";
     assert!(ran.out.starts_with(expected), "{}", ran.out);
 }
@@ -285,7 +285,7 @@ fn files_of_one_policy_are_covered_together() {
     let next = file("cases-together/next.yaml", SHOP.replace("orbs: 5", "orbs: 6"));
     let ran = orbgate(&["test", &one, &two, "--policy", &next]);
     assert_eq!(ran.code, 1);
-    assert!(ran.out.contains("  - orbs: 5\n  + orbs: 6\n"), "{}", ran.out);
+    assert!(ran.out.contains("  orbs: expected 5, found 6\n"), "{}", ran.out);
 }
 
 #[test]

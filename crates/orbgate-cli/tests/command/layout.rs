@@ -4,6 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+#[cfg(target_os = "linux")]
+use crate::command;
 use crate::{BAD, SHOP, file, orbgate, orbgate_reading};
 
 const RAGGED: &str = "orbgate:   1\n\n\n\napis:\n      a:   # the only one\n          scopes:    {}\n";
@@ -184,4 +186,40 @@ fn a_gateways_files_are_sealed_as_they_are() {
         // Without the seal it's no policy.
         assert_eq!(orbgate(&["fmt", file]).code, 2);
     }
+}
+
+/// Killed while it writes, or soon before or after, `fmt` leaves the old or the new file, and no other.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_fmt_leaves_no_file_behind() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = folder.path().join("policy.yaml");
+    let policy = |spaces: &str| {
+        let routes: String = (0..3_000).map(|number| format!("          -{spaces}GET /a{number}\n")).collect();
+        format!(
+            "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: false\n        routes:\n{routes}...\n"
+        )
+    };
+    let (old, new) = (policy("   "), policy(" "));
+    let mut kills = 0;
+    for _ in 0..12 {
+        fs::write(&path, &old).unwrap();
+        let mut child = command(&["fmt", path.to_str().unwrap()]).spawn().unwrap();
+        let files = format!("/proc/{}/fd", child.id());
+        let is_another = |file: fs::DirEntry| {
+            fs::read_link(file.path()).is_ok_and(|file| file.starts_with(folder.path()) && file != path)
+        };
+        while child.try_wait().unwrap().is_none() {
+            if fs::read_dir(&files).is_ok_and(|mut files| files.any(|file| file.is_ok_and(is_another))) {
+                child.kill().unwrap();
+                kills += 1;
+                break;
+            }
+        }
+        child.wait().unwrap();
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+        assert_eq!(left, ["policy.yaml"]);
+        assert!([&old, &new].contains(&&fs::read_to_string(&path).unwrap()));
+    }
+    assert!(kills > 0, "it ended before it was killed");
 }

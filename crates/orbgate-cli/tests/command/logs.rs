@@ -229,3 +229,16 @@ fn a_command_that_cannot_decompress_says_what_can() {
         }
     }
 }
+
+/// Without calls, "no scope is needed" and "every scope is used" would be misleading.
+#[test]
+fn a_log_without_calls_is_2() {
+    for (log, more) in [("", &[][..]), ("no call\n", &["--tolerate", "100%"])] {
+        for command in [&["needs", "--log", "-"][..], &["unused", "-", "--field", "extra1"]] {
+            let ran = orbgate_reading(&[command, more].concat(), log.as_bytes());
+            assert_eq!(ran.code, 2, "{command:?} {log:?}: {}{}", ran.out, ran.err);
+        }
+    }
+    let ran = orbgate_reading(&["needs", "--log", "-"], b"");
+    assert_eq!((&*ran.out, &*ran.err), ("", "error: -: there are no calls\n"));
+}

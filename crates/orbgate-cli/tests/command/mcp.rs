@@ -52,6 +52,8 @@ fn the_lists_of_real_servers_become_whole_policies() {
         let ran = orbgate(&["mcp", "import", &list]);
         assert_eq!((ran.code, &*ran.err), (0, ""), "{language}");
         let draft = file(&format!("mcp-{language}.yaml"), &ran.out);
+        let lint = orbgate(&["lint", &draft]);
+        assert_eq!((lint.code, &*lint.err), (0, ""), "{language}: {}", lint.out);
         let table = orbgate(&["table", "--policy", &draft, "--format", "csv"]);
         let tools = table.out.lines().filter(|line| line.contains("/mcp/tools/call/"));
         assert_eq!((table.code, tools.count()), (0, count), "{language}: {}", table.out);
@@ -119,9 +121,13 @@ fn a_server_that_denies_what_it_must_has_none() {
         if !head.contains("Authorization: Bearer good\r\n") {
             return (401, "WWW-Authenticate: Bearer resource_metadata=\"x\"\r\n\r\n".to_owned());
         }
-        let agrees = head.contains("Mcp-Method: tools/call\r\nMcp-Name: orbgate-probe-no-such-tool\r\n");
-        if agrees && !body.contains("\"Name\"") && !body.contains("another") {
-            return (404, "\r\n{\"error\":{\"code\":-32602,\"message\":\"orbgate-probe-no-such-tool\"}}".to_owned());
+        // The names are random, so the server must compare those that it gets.
+        let named =
+            head.split_once("Mcp-Method: tools/call\r\nMcp-Name: ").and_then(|(_, rest)| rest.split_once("\r\n"));
+        let name = named.map_or("", |(name, _)| name);
+        let is_one = body.matches("\"name\":\"orbgate-probe-").count() == 1;
+        if is_one && body.contains(&format!("\"name\":\"{name}\"")) && name.len() > 40 {
+            return (404, format!("\r\n{{\"error\":{{\"code\":-32602,\"message\":\"{name}\"}}}}"));
         }
         (400, "\r\n{\"error\":{\"code\":-32020}}".to_owned())
     });

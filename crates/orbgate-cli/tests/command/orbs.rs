@@ -86,6 +86,7 @@ fn exit_codes(ledger: &Ledger) {
         ("grant alice 9007199254740992 --id g3", 2, "from 0 to 9007199254740991"),
         ("settle h1", 2, "--capture"),
         ("entries --after x", 2, "the cursor isn't from this ledger"),
+        ("expire", 0, "complete until 2"),
         ("verify", 0, "consistent: 1 account, 5 entries\n"),
     ] {
         let ran = ledger.run(line);
@@ -123,6 +124,8 @@ fn json_has_the_receipt() {
     assert_eq!(holds[0]["note"], json!("GET"));
     let (_, settled) = ledger.json("settle h1 --capture 10");
     assert_eq!((&settled["captured"], &settled["repeated"]), (&json!(10), &json!(false)));
+    let (_, expired) = ledger.json("expire");
+    assert!(expired["complete_until"].as_u64() >= settled["at"].as_u64(), "{expired}");
     let (_, verified) = ledger.json("verify");
     assert_eq!(verified, json!({"accounts": 1, "entries": 3, "found": []}));
 }
@@ -180,7 +183,7 @@ fn the_examples_of_the_help_run() {
     let folder = tempfile::tempdir().unwrap();
     let mut examples = 0;
     for command in
-        ["", "grant", "hold", "extend", "holds", "balance", "settle", "revoke", "entries", "verify", "backup"]
+        ["", "grant", "hold", "extend", "holds", "balance", "settle", "revoke", "entries", "expire", "verify", "backup"]
     {
         let words: Vec<_> = ["orbs", command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         let help = orbgate(&words).out.replace("\\\n", "");

@@ -2,8 +2,10 @@
 
 #![cfg(unix)]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use orbgate_testing::pages;
 
 use crate::{file, of_the_repository, orbgate, orbgate_reading};
 
@@ -38,18 +40,20 @@ fn the_projects_pages_show_what_the_command_prints() {
 
 /// A reader starts in an empty folder, and saves the files whose names are in their first lines.
 #[test]
-fn the_tutorial_shows_what_the_command_prints() {
-    let Some(page) = of_the_repository("docs/tutorial/first-policy.md") else {
-        return;
-    };
-    let text = std::fs::read_to_string(&page).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    for block in text.split("```yaml\n# ").skip(1) {
-        let (name, rest) = block.split_once('\n').unwrap();
-        let (content, _) = rest.split_once("```").unwrap();
-        std::fs::write(folder.path().join(name), format!("# {name}\n{content}")).unwrap();
+fn pages_with_files_show_what_the_command_prints() {
+    for (page, least) in [("docs/tutorial/first-policy.md", 5), ("docs/mcp.md", 1)] {
+        let Some(page) = of_the_repository(page) else {
+            return;
+        };
+        let text = std::fs::read_to_string(&page).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        for block in text.split("```yaml\n# ").skip(1) {
+            let (name, rest) = block.split_once('\n').unwrap();
+            let (content, _) = rest.split_once("```").unwrap();
+            std::fs::write(folder.path().join(name), format!("# {name}\n{content}")).unwrap();
+        }
+        check(&page, least, folder.path());
     }
-    check(&page, 5, folder.path());
 }
 
 /// A reader starts in an empty folder.
@@ -81,7 +85,7 @@ fn the_page_of_all_options_is_the_help() {
         (!name.is_empty() && name != "help").then_some(name)
     });
     let mut made = format!(
-        "# All options\n\nWhat `orbgate --help` and `orbgate COMMAND --help` print: `ORBGATE_UPDATE=1 cargo test -p orbgate-cli --all-features \
+        "# All options\n\nWhat `orbgate --help` and the help of each command print: `ORBGATE_UPDATE=1 cargo test -p orbgate-cli --all-features \
          all_options` writes this page.\n\n```text\n{main}\n```\n"
     );
     for name in names {
@@ -94,35 +98,71 @@ fn the_page_of_all_options_is_the_help() {
     assert!(committed == made, "docs/cli.md should read:\n{made}");
 }
 
-/// What a reader copies has no error and no finding but notes.
+/// What a reader copies has no error and no finding but notes, is formatted, and passes a review as a first policy.
 #[test]
-fn the_policies_of_the_pages_pass_lint() {
-    let pages = [
-        ("docs/tutorial/first-policy.md", "orbgate: 1"),
-        ("policy/README.md", "orbgate: 1"),
-        ("docs/testing.md", "orbgate_test: 1"),
-    ];
-    for (page, start) in pages {
-        let Some(path) = of_the_repository(page) else {
-            continue;
-        };
-        let text = std::fs::read_to_string(path).unwrap();
-        let blocks = text.split("```yaml\n").skip(1).filter_map(|block| block.split("```").next());
-        let blocks: Vec<_> = blocks.filter(|block| block.contains(start)).collect();
-        assert!(!blocks.is_empty(), "{page}");
-        for block in blocks {
-            let ran = match start {
-                "orbgate: 1" => orbgate_reading(&["lint", "-"], block.as_bytes()),
-                _ => {
-                    let file = file(
-                        "page.test.yaml",
-                        block.replace("shop.yaml", concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/shop.yaml")),
-                    );
-                    orbgate(&["test", &file])
+fn the_policies_of_the_pages_pass_every_check() {
+    let (mut count, mut wrong) = (0, String::new());
+    let empty = file("empty.yaml", "orbgate: 1\napis: {}\n...\n");
+    for page in own_pages() {
+        for (line, policy) in pages::policies(&pages::read(&page)) {
+            for arguments in [
+                &["check", "-"][..],
+                &["lint", "-"],
+                &["fmt", "--check", "-"],
+                &["review", &empty, "-", "--allow-wider"],
+            ] {
+                let ran = orbgate_reading(arguments, policy.as_bytes());
+                if (ran.code, &*ran.err) != (0, "") {
+                    wrong += &format!("{}:{line}: {arguments:?}: {}{}\n", page.display(), ran.err, ran.out);
                 }
-            };
-            assert_eq!((ran.code, &*ran.err), (0, ""), "{page}: {}", ran.out);
+            }
+            count += 1;
         }
+    }
+    assert_eq!(wrong, "");
+    assert!(count >= 15 || own_pages().next().is_none(), "{count} policies");
+}
+
+/// Commands in running text and in blocks without output: each has such arguments and options.
+#[test]
+fn the_commands_of_the_pages_exist() {
+    let (mut count, mut wrong) = (0, String::new());
+    for page in own_pages() {
+        for (line, words) in pages::commands(&pages::read(&page), &["orbgate"]) {
+            let words: Vec<_> = words.iter().map(|word| &**word).chain(["--help"]).collect();
+            let ran = orbgate(&words);
+            if (ran.code, &*ran.err) != (0, "") {
+                wrong += &format!("{}:{line}: {words:?}: {}\n", page.display(), ran.err);
+            }
+            count += 1;
+        }
+    }
+    assert_eq!(wrong, "");
+    assert!(count >= 80 || own_pages().next().is_none(), "{count} commands");
+}
+
+/// The pages but those whose examples are tables of tests, in which most are wrong: other tests read these.
+fn own_pages() -> impl Iterator<Item = PathBuf> {
+    let root = of_the_repository("docs").map(|_| pages::root());
+    let tables = ["policy/lint.md", "policy/valid.md"];
+    root.into_iter()
+        .flat_map(move |root| pages::pages().filter(move |page| tables.iter().all(|table| *page != root.join(table))))
+}
+
+#[test]
+fn the_page_of_tests_has_cases_that_pass() {
+    let Some(path) = of_the_repository("docs/testing.md") else {
+        return;
+    };
+    let text = std::fs::read_to_string(path).unwrap();
+    let blocks = text.split("```yaml\n").skip(1).filter_map(|block| block.split("```").next());
+    let blocks: Vec<_> = blocks.filter(|block| block.contains("orbgate_test: 1")).collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        let shop = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/shop.yaml");
+        let file = file("page.test.yaml", block.replace("shop.yaml", shop));
+        let ran = orbgate(&["test", &file]);
+        assert_eq!((ran.code, &*ran.err), (0, ""), "{}", ran.out);
     }
 }
 

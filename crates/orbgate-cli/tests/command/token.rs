@@ -87,6 +87,32 @@ fn each_refusal_names_its_rule_and_what_the_configuration_asks_for() {
     }
 }
 
+/// A gate with a ledger would deny its calls that consume orbs, without a word to the caller.
+#[test]
+fn an_accepted_token_without_an_account_is_told() {
+    let signer = Signer::p256();
+    let account = |line: &str| {
+        let config = file("account.yaml", format!("{CONFIG}{line}"));
+        let claims = with(right(), "empty", "");
+        let token = file("account.txt", signer.token(&header(), &claims));
+        let arguments = ["token", "explain", &token, "--config", &config];
+        let (ran, json) = (orbgate(&arguments), orbgate(&[&arguments[..], &["--json"]].concat()));
+        assert!(ran.code == 0 && ran.out.starts_with("accepted: user "), "{}", ran.out);
+        let line = ran.out.lines().find_map(|line| line.strip_prefix("  no account: ")).map(str::to_owned);
+        let json: Value = serde_json::from_str(&json.out).unwrap();
+        let end = "; gates with a ledger deny its calls that consume orbs (no_account)";
+        let line = line.map(|line| line.strip_suffix(end).unwrap().to_owned());
+        assert_eq!(json["no_account"].as_str(), line.as_deref());
+        line.unwrap_or_default()
+    };
+    let lacks =
+        |claim: &str| format!("its `{claim}`, the claim of `account`, is missing, empty, not a string, or too long");
+    assert_eq!(account(""), "the configuration states no `account` for a user's tokens");
+    assert_eq!(account("    account: subject\n"), "");
+    assert_eq!(account("    account: { user: { claim: empty } }\n"), lacks("empty"));
+    assert_eq!(account("    account: { user: { claim: payer } }\n"), lacks("payer"));
+}
+
 #[test]
 fn keys_say_more() {
     let config = file("keys.yaml", CONFIG);
@@ -147,7 +173,7 @@ fn the_issuer_for_tests_gives_tokens_that_its_configuration_trusts() {
     let (address, _) = address.split_once('/').unwrap();
     let get = |target: &str| {
         let mut stream = TcpStream::connect(address).unwrap();
-        write!(stream, "GET {target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+        write!(stream, "GET {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -163,9 +189,29 @@ fn the_issuer_for_tests_gives_tokens_that_its_configuration_trusts() {
     };
     assert_eq!(explain("/token?scope=read:orbs+read%3Akeys"), "accepted: user with `read:orbs read:keys`\n");
     assert_eq!(explain("/token?kind=organisation"), "accepted: organisation without scopes\n");
-    assert!(explain("/token?kind=robot&scope=a").starts_with("refused: unknown_kind: "));
+    assert!(explain("/token?scope=a&expires_in=-600").starts_with("refused: expired: "));
+    assert_eq!(get("/token?kind=robot").0, "400");
     assert_eq!(get("/other").0, "404");
-    assert_eq!(get("/token?scope=%ff").0, "404");
     issuer.kill().unwrap();
     issuer.wait().unwrap();
+}
+
+#[cfg(feature = "token")]
+#[test]
+fn a_wrong_option_of_the_issuer_is_named() {
+    for (option, value) in [
+        ("--audience", ""),
+        ("--subject", "a\nb"),
+        ("--client", ""),
+        ("--kind", "robot"),
+        ("--expires-in", "1h"),
+        ("--expires-in", "-31536001"),
+        ("--claim", "tenant"),
+        ("--claim", "sub=ada"),
+        ("--claim", "roles:=[1"),
+    ] {
+        let ran = orbgate(&["token", "issue", "--port", "0", option, value]);
+        assert_eq!(ran.code, 2, "{option} {value}: {}", ran.err);
+        assert!(ran.err.starts_with(&format!("error: {option}: ")), "{option} {value}: {}", ran.err);
+    }
 }

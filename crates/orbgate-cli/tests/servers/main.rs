@@ -1,7 +1,10 @@
-//! `orbgate mcp probe` finds faults that are planted in servers of four SDKs, and none in the same servers without them.
+//! `orbgate mcp probe` finds faults that are planted in servers of four SDKs, and none in the same servers without them. The page about MCP
+//! works as it is.
 #![cfg(test)]
 #![allow(clippy::disallowed_methods, reason = "a test that cannot go on fails")]
 
+#[cfg(unix)]
+mod page;
 mod rust;
 
 use std::io::{BufRead as _, BufReader};
@@ -19,6 +22,10 @@ const FAULTS: [(&str, &str); 5] = [
     ("name", "a scope, lying name"),
     ("batch", "a scope in a batch"),
 ];
+
+/// Installs the packages of Node's tests.
+const NODE_PACKAGES: &str = "test -d bindings/node/node_modules/@modelcontextprotocol/server || \
+                             npm ci --prefix bindings/node --prefer-offline --ignore-scripts --no-audit --no-fund --silent";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -71,11 +78,18 @@ fn every_fault_is_found(start: impl Fn(&'static str) -> String) {
     }
 }
 
+/// Whether this command has set up what a test needs.
+fn is_set_up(command: &str) -> bool {
+    let output = shell(command).stdin(Stdio::null()).output().unwrap();
+    if !output.status.success() {
+        missing(&format!("`{command}`: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    output.status.success()
+}
+
 /// The same of a program, after this command has set it up.
 fn of_program(set_up: &str, words: &str) {
-    let output = shell(set_up).stdin(Stdio::null()).output().unwrap();
-    if !output.status.success() {
-        missing(&format!("`{set_up}`: {}", String::from_utf8_lossy(&output.stderr)));
+    if !is_set_up(set_up) {
         return;
     }
     let servers = core::cell::RefCell::new(Vec::new());
@@ -102,9 +116,7 @@ fn go() {
 #[test]
 #[ignore = "the step `gates` runs it"]
 fn typescript() {
-    let install = "npm ci --prefix bindings/node --prefer-offline --ignore-scripts --no-audit --no-fund --silent";
-    let has = "test -d bindings/node/node_modules/@modelcontextprotocol/server";
-    of_program(&format!("{has} || {install}"), "node crates/orbgate-cli/tests/servers/server.js");
+    of_program(NODE_PACKAGES, "node crates/orbgate-cli/tests/servers/server.js");
 }
 
 #[test]

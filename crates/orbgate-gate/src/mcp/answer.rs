@@ -5,8 +5,9 @@ use orbgate::{Decision, Detail, Engine, Reason, Token};
 use super::fault::McpFault;
 use super::headers::Headers;
 use super::message::Message;
+use super::method::Method;
 use super::response::McpResponse;
-use super::target::{named, operation};
+use super::target::operation;
 use super::{METHOD, Mcp};
 use crate::answer::{Answer, Denial};
 use crate::credentials::{Credentials, Verified};
@@ -38,13 +39,24 @@ pub struct McpCall {
     /// The protocol version that the header states.
     requested: Box<str>,
     code: i32,
-    has_session: bool,
+    session: Session,
     /// For a GET or DELETE that isn't declared, the methods that are.
     allow: Option<String>,
     /// The most bytes of the body, if it must be read first.
     body: Option<usize>,
     /// The router's template if it isn't the endpoint's; empty if the router didn't report one.
     taken: Option<Box<str>>,
+}
+
+/// The session that a request names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Session {
+    #[default]
+    None,
+    /// One in which no call consumes orbs.
+    Free,
+    /// One in which calls are charged however they end.
+    Charged,
 }
 
 impl McpCall {
@@ -72,10 +84,27 @@ impl McpCall {
         self.is_legacy
     }
 
+    /// Whether the request names a session.
+    #[must_use]
+    pub fn is_in_session(&self) -> bool {
+        self.session != Session::None
+    }
+
+    /// Whether the request must not consume orbs.
+    pub(crate) fn must_be_free(&self) -> bool {
+        self.id().is_some() && self.session == Session::Free
+    }
+
     /// What reads the response to a request that consumes orbs.
     #[must_use]
     pub fn response(&self) -> Option<McpResponse> {
-        self.id().map(|id| McpResponse::new(id, self.is_legacy))
+        self.id().map(|id| McpResponse::new(id, self.is_legacy).in_session(self.is_in_session()))
+    }
+
+    /// The denial of the request is for this fault.
+    pub(crate) const fn with_fault(mut self, fault: McpFault) -> Self {
+        self.fault = Some(fault);
+        self
     }
 
     /// Set if the token is valid, and the operation isn't known yet: read the body, up to so many bytes, and pass it with this
@@ -155,7 +184,11 @@ impl Rules {
         let mut call = McpCall {
             endpoint: endpoint.clone(),
             code: METHOD_NOT_FOUND,
-            has_session: headers.has("mcp-session-id"),
+            session: match headers.has("mcp-session-id") {
+                true if mcp.charge_sessions => Session::Charged,
+                true => Session::Free,
+                false => Session::None,
+            },
             ..McpCall::default()
         };
         let decision = match mcp.read(engine, &headers, request.body, &mut call) {
@@ -204,7 +237,7 @@ impl Rules {
         let is_undeclared = matches!(reason, Reason::NoRoute | Reason::MethodNotDeclared);
         if is_undeclared {
             denial.allow = call.allow.clone();
-            denial.status = match (&denial.allow, call.has_session) {
+            denial.status = match (&denial.allow, call.is_in_session()) {
                 (Some(_), _) => 405,
                 // A client takes a 404 for the end of its session.
                 (None, true) => 400,
@@ -268,7 +301,7 @@ impl Mcp {
         call.id.clone_from(&message.id);
         call.requested = headers.version().into();
         (call.is_request, call.is_legacy) = (message.method.is_some(), !headers.is_modern(&self.versions));
-        if message.method.as_deref().and_then(named).is_some() {
+        if message.method.as_deref().and_then(Method::of).is_some_and(Method::is_named) {
             call.code = INVALID_PARAMS;
         }
         headers.check_agreement(&message, &self.versions, self.legacy)?;

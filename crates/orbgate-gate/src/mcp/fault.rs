@@ -24,6 +24,8 @@ pub enum McpFault {
     Batch,
     /// The body isn't a message of JSON-RPC 2.0.
     Message,
+    /// A method that isn't a notification's has no `id`, so it would run without a response.
+    NoId,
     /// A parameter that the operation needs is missing or no string.
     Params,
     /// A header is missing, occurs twice or differs from the body.
@@ -32,6 +34,8 @@ pub enum McpFault {
     Version,
     /// `Origin` names a page that isn't allowed.
     Origin,
+    /// It consumes orbs and is in a session, where the endpoint's settings don't [accept](crate::Mcp::charge_sessions) such calls.
+    Session,
     /// The program holds as many bytes of bodies as it may. The client can try again.
     Busy,
 }
@@ -50,10 +54,12 @@ impl McpFault {
             Self::Member => (-32600, "two members have the same name for some decoders"),
             Self::Batch => (-32600, "batches are not accepted"),
             Self::Message => (-32600, "the body is not a message of JSON-RPC 2.0"),
+            Self::NoId => (-32600, "only notifications have no id"),
             Self::Params => (-32602, "a parameter is missing or not a string"),
             Self::Header => (-32020, "header mismatch: a header is missing, repeated or different from the body"),
             Self::Version => (-32022, "unsupported protocol version"),
             Self::Origin => (-32600, "the origin is not allowed"),
+            Self::Session => (-32600, "calls that consume orbs are not accepted in sessions"),
             Self::Busy => (-32000, "too many requests at a time"),
         }
     }
@@ -72,10 +78,12 @@ impl McpFault {
             Self::Member => "member",
             Self::Batch => "batch",
             Self::Message => "message",
+            Self::NoId => "no_id",
             Self::Params => "params",
             Self::Header => "header",
             Self::Version => "version",
             Self::Origin => "origin",
+            Self::Session => "session",
             Self::Busy => "busy",
         }
     }

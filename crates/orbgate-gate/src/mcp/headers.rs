@@ -6,7 +6,6 @@ use base64::engine::general_purpose::STANDARD;
 use super::Legacy;
 use super::fault::McpFault;
 use super::message::Message;
-use super::target::{Named, named};
 use crate::header::same_header;
 
 pub(super) struct Headers<'h>(pub(super) &'h [(&'h [u8], &'h [u8])]);
@@ -86,11 +85,7 @@ impl Headers<'_> {
             return Err(McpFault::Version);
         }
         let method = message.method.as_deref();
-        let name = match method.and_then(named) {
-            Some(Named::Name) => message.name.as_deref(),
-            Some(Named::Uri) => message.uri.as_deref(),
-            None => None,
-        };
+        let name = message.repeated();
         let is_request = is_modern && message.id.is_some();
         agree(self.one("mcp-method")?, method, is_request && method.is_some())?;
         agree_encoded(self.one("mcp-name")?, name, is_request && name.is_some())

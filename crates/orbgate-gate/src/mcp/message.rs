@@ -2,6 +2,7 @@
 
 use super::fault::McpFault;
 use super::json::{Json, Names};
+use super::method::{Method, Parameter, is_notification};
 
 /// The names of the protocol, of both eras, in the objects whose names are compared leniently.
 const MESSAGE: &[&str] = &["jsonrpc", "id", "method", "params", "result", "error"];
@@ -55,6 +56,8 @@ pub(super) struct Message {
     pub(super) name: Option<String>,
     /// `params.uri`, if it is a string.
     pub(super) uri: Option<String>,
+    /// `params.taskId`, if it is a string.
+    pub(super) task_id: Option<String>,
     /// The protocol version in `params._meta`.
     pub(super) version: Option<String>,
 }
@@ -77,6 +80,15 @@ impl Message {
             // The body might have a second `id`.
             Err(fault @ (McpFault::Member | McpFault::Json | McpFault::Utf8)) => Err((fault, None)),
             Err(fault) => Err((fault, message.id)),
+        }
+    }
+
+    /// The value that `Mcp-Name` repeats, if it is a string.
+    pub(super) fn repeated(&self) -> Option<&str> {
+        match Method::of(self.method.as_deref()?)?.repeated? {
+            Parameter::Name => self.name.as_deref(),
+            Parameter::Uri => self.uri.as_deref(),
+            Parameter::TaskId => self.task_id.as_deref(),
         }
     }
 
@@ -133,7 +145,11 @@ impl Message {
             Some(_) => parts.results == 0,
             None => parts.results == 1 && self.id.is_some(),
         };
-        if parts.is_2_0 && is_whole { Ok(()) } else { Err(McpFault::Message) }
+        if !parts.is_2_0 || !is_whole {
+            return Err(McpFault::Message);
+        }
+        let lacks_id = self.id.is_none() && self.method.as_deref().is_some_and(|method| !is_notification(method));
+        if lacks_id { Err(McpFault::NoId) } else { Ok(()) }
     }
 
     fn params(&mut self, json: &mut Json<'_>) -> Result<(), McpFault> {
@@ -141,6 +157,7 @@ impl Message {
             match name {
                 "name" => self.name = json.string_or_skip()?.map(Into::into),
                 "uri" => self.uri = json.string_or_skip()?.map(Into::into),
+                "taskId" => self.task_id = json.string_or_skip()?.map(Into::into),
                 "ref" if json.peek() == Some(b'{') => json.object(Names::Protocol(REF), |_, json| json.skip())?,
                 "_meta" if json.peek() == Some(b'{') => {
                     json.object(Names::Protocol(META), |name, json| match name {

@@ -5,16 +5,19 @@ mod fault;
 mod headers;
 mod json;
 mod message;
+mod method;
+mod name;
 mod response;
 mod target;
 
 use std::collections::BTreeSet;
 
-use orbgate::{Engine, Token};
+use orbgate::{Engine, Orbs, Token};
 
 pub use self::answer::{McpCall, McpRequest};
 pub use self::fault::McpFault;
 use self::message::Message;
+use self::method::Method;
 pub(crate) use self::response::Seen;
 pub use self::response::{McpEnd, McpResponse};
 use crate::challenge::is_quotable;
@@ -41,6 +44,7 @@ pub struct Mcp {
     pub(crate) most_bytes: usize,
     versions: Vec<String>,
     legacy: Legacy,
+    pub(crate) charge_sessions: bool,
     initial_scopes: String,
     origins: Vec<String>,
 }
@@ -77,6 +81,7 @@ impl Mcp {
             most_bytes: 4 << 20,
             versions: vec!["2026-07-28".to_owned()],
             legacy: Legacy::Body,
+            charge_sessions: false,
             initial_scopes: String::new(),
             origins: Vec::new(),
         })
@@ -101,6 +106,18 @@ impl Mcp {
     #[must_use]
     pub const fn legacy(mut self, legacy: Legacy) -> Self {
         self.legacy = legacy;
+        self
+    }
+
+    /// Whether a ledger's gate accepts calls that consume orbs in sessions, which only older versions have. Such a call costs what
+    /// is held however it ends, unless the HTTP status is 400 to 499, which says that nothing ran. Default: no, they are denied
+    /// with 400.
+    ///
+    /// In a session, callers choose which response a call gets: servers send it by the call's `id`, so a free call with the
+    /// same `id`, a cancellation or the session's end can take the place of the response to a tool that has done its work.
+    #[must_use]
+    pub const fn charge_sessions(mut self, charge: bool) -> Self {
+        self.charge_sessions = charge;
         self
     }
 
@@ -142,7 +159,7 @@ impl Mcp {
     /// Whether a tool with this name can have a route (SEP-986).
     #[must_use]
     pub fn is_tool_name(name: &str) -> bool {
-        target::is_name(name)
+        name::is_name(name)
     }
 
     /// The path, as given.
@@ -157,12 +174,13 @@ impl Mcp {
         &self.initial_scopes
     }
 
-    /// Checks that a policy has only operations at and below the endpoint, and that each of them can be called. Call it for
-    /// each policy before you pass it to a gate.
+    /// Checks that a policy has only operations at and below the endpoint, that each of them can be called, and that no
+    /// notification consumes orbs. Call it for each policy before you pass it to a gate.
     ///
     /// # Errors
     ///
-    /// Returns every route of another method, and every route of no operation.
+    /// Returns every route of another method, every route of no operation, and every notification with a price, each with its
+    /// line and column.
     pub fn check(&self, engine: &Engine) -> Result<(), McpError> {
         let routes = engine.routes().filter_map(|route| {
             let template = route.template();
@@ -171,18 +189,22 @@ impl Mcp {
             let why = match (route.method() == METHOD, operation) {
                 (false, _) if is_at => "only MCP operations can be at an MCP endpoint and below it",
                 (true, Some(operation)) if !target::is_operation(operation) => "no MCP operation has this route",
+                (true, Some(operation)) if target::is_notified(operation) && route.orbs() != Orbs::Free => {
+                    "a notification has no response, so it can't consume orbs: give it a scope with `orbs: false`"
+                }
                 _ => return None,
             };
-            Some(format!("route `{}`: {why}", route.as_str()))
+            let place = route.location();
+            Some((place, format!("{place}: route `{}`: {why}", route.as_str())))
         });
-        let mut lines: BTreeSet<_> = routes.collect();
+        let mut lines: Vec<_> = routes.collect::<BTreeSet<_>>().into_iter().map(|(_, line)| line).collect();
         // A template with a parameter can match the endpoint.
         if lines.is_empty()
             && let Err(error) = self.endpoint.check(engine)
         {
             lines.extend(error.lines().iter().cloned());
         }
-        if lines.is_empty() { Ok(()) } else { Err(McpError { lines: lines.into_iter().collect() }) }
+        if lines.is_empty() { Ok(()) } else { Err(McpError { lines }) }
     }
 
     /// Those of these names that a token may pass to a method: tools to `tools/call`, prompts to `prompts/get`, and URIs to
@@ -197,7 +219,7 @@ impl Mcp {
         names: impl IntoIterator<Item = &'n str>,
     ) -> Vec<&'n str> {
         let is_allowed = |name: &str| {
-            target::named(method)?;
+            Method::of(method).filter(|method| method.is_named())?;
             let operation = target::operation(&Message::calling(method, name)).ok().flatten()?;
             let target = self.target(engine, &operation);
             Some(McpCall::decide_target(engine, &target, Some(token)).is_allow())

@@ -10,6 +10,7 @@ use super::headers::Headers;
 pub struct McpResponse {
     id: Id,
     is_legacy: bool,
+    in_session: bool,
     seen: Seen,
     format: Format,
     message: Message,
@@ -21,6 +22,8 @@ pub struct McpEnd {
     pub(crate) seen: Seen,
     /// In older versions, a client that closes a stream doesn't cancel its call.
     pub(crate) is_legacy: bool,
+    /// In a session, the response can be that to another call.
+    pub(crate) in_session: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +59,15 @@ impl McpResponse {
     #[must_use]
     pub fn new(id: &str, is_legacy: bool) -> Self {
         let (id, format, message) = (Id::of(id), Format::Unread, Message::default());
-        Self { id, is_legacy, seen: Seen::Nothing, format, message }
+        Self { id, is_legacy, in_session: false, seen: Seen::Nothing, format, message }
+    }
+
+    /// The same for a request in a session or not: [`McpCall::is_in_session`](crate::McpCall::is_in_session). In one, nothing that
+    /// the response says counts.
+    #[must_use]
+    pub const fn in_session(mut self, in_session: bool) -> Self {
+        self.in_session = in_session;
+        self
     }
 
     /// The response begins. `headers` are its header lines, or at least `Content-Type` and `Content-Encoding`. Returns
@@ -64,7 +75,7 @@ impl McpResponse {
     pub fn begin(&mut self, headers: &[(&[u8], &[u8])]) -> bool {
         let headers = Headers(headers);
         (self.format, self.seen) = match headers.essence() {
-            _ if headers.is_encoded() => (Format::Unread, Seen::Nothing),
+            _ if self.in_session || headers.is_encoded() => (Format::Unread, Seen::Nothing),
             essence if essence.eq_ignore_ascii_case(b"application/json") => (Format::Json, Seen::Nothing),
             essence if essence.eq_ignore_ascii_case(b"text/event-stream") => {
                 (Format::Stream(Lines::default()), Seen::Silence)
@@ -114,7 +125,7 @@ impl McpResponse {
     /// What it has said so far.
     #[must_use]
     pub const fn end(&self) -> McpEnd {
-        McpEnd { seen: self.seen, is_legacy: self.is_legacy }
+        McpEnd { seen: self.seen, is_legacy: self.is_legacy, in_session: self.in_session }
     }
 
     /// Takes what a whole message says. The first response to the call counts.
@@ -128,13 +139,18 @@ impl McpResponse {
     }
 }
 
+/// The marks of an end's number, above that of what was seen.
+const LEGACY: u8 = 0x10;
+const IN_SESSION: u8 = 0x20;
+
 impl McpEnd {
     /// A number for hosts that pass it on: not 0.
     #[must_use]
     pub fn number(self) -> u8 {
         let at = SEEN.iter().position(|seen| *seen == self.seen).unwrap_or_default();
         let at = u8::try_from(at).unwrap_or_default().saturating_add(1);
-        if self.is_legacy { at.saturating_add(0x10) } else { at }
+        let mark = |is_set, mark| if is_set { mark } else { 0 };
+        at | mark(self.is_legacy, LEGACY) | mark(self.in_session, IN_SESSION)
     }
 
     /// What has this number.
@@ -142,7 +158,8 @@ impl McpEnd {
     pub fn of_number(number: u8) -> Option<Self> {
         let at = usize::from(number & 0xf).checked_sub(1)?;
         let seen = *SEEN.get(at)?;
-        (number < 0x20).then_some(Self { seen, is_legacy: number >= 0x10 })
+        let (is_legacy, in_session) = (number & LEGACY != 0, number & IN_SESSION != 0);
+        (number <= LEGACY | IN_SESSION | 0xf).then_some(Self { seen, is_legacy, in_session })
     }
 }
 

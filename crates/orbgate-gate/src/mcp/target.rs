@@ -2,52 +2,33 @@
 
 use super::fault::McpFault;
 use super::message::Message;
-
-/// The most bytes of the name of a tool (SEP-986), a prompt or a method.
-const MOST_NAME: usize = 128;
-
-/// The schemes whose addresses URL libraries rewrite, so that a server can see another host than the gate.
-const SPECIAL: [&str; 6] = ["file", "ftp", "http", "https", "ws", "wss"];
-
-/// The parameter that names what a method is called for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Named {
-    Name,
-    Uri,
-}
-
-/// The methods whose `Mcp-Name` is required.
-pub(super) fn named(method: &str) -> Option<Named> {
-    match method {
-        "tools/call" | "prompts/get" => Some(Named::Name),
-        "resources/read" => Some(Named::Uri),
-        _ => None,
-    }
-}
+use super::method::{Method, Route, is_notification};
+use super::name::{MOST_NAME, is_name};
 
 /// The path of a message's operation below its endpoint, with a leading `/`. `None` if no route can declare it.
 pub(super) fn operation(message: &Message) -> Result<Option<String>, McpFault> {
     let Some(method) = message.method.as_deref() else {
         return Ok(Some("/response".to_owned()));
     };
-    Ok(match named(method) {
-        Some(Named::Name) => {
-            let name = message.name.as_deref().ok_or(McpFault::Params)?;
-            is_name(name).then(|| format!("/{method}/{name}"))
+    Ok(match Method::of(method) {
+        Some(Method { route: Route::Below(path), .. }) => {
+            let named = message.repeated().ok_or(McpFault::Params)?;
+            path(named).map(|path| format!("/{method}/{path}"))
         }
-        Some(Named::Uri) => {
-            let uri = message.uri.as_deref().ok_or(McpFault::Params)?;
-            resource(uri).map(|resource| format!("/{method}/{resource}"))
-        }
-        None => is_mapped(method).then(|| format!("/{method}")),
+        _ => is_plain(method).then(|| format!("/{method}")),
     })
+}
+
+/// Whether a route below an endpoint, with a leading `/`, is that of a notification, which has no response.
+pub(super) fn is_notified(route: &str) -> bool {
+    route.strip_prefix('/').is_some_and(is_notification)
 }
 
 /// Whether a route below an endpoint, with a leading `/`, is that of some operation.
 pub(super) fn is_operation(route: &str) -> bool {
-    let below = ["/tools/call/", "/prompts/get/", "/resources/read/"];
-    let method = route.strip_prefix('/').unwrap_or_default();
-    below.iter().any(|named| route.starts_with(named)) || is_own(route) || is_mapped(method)
+    let path = route.strip_prefix('/').unwrap_or_default();
+    let is_below = Method::above(path).is_some_and(|method| method.is_named() && Method::of(path).is_none());
+    is_below || is_own(route) || is_plain(path)
 }
 
 /// The routes of requests without a method of JSON-RPC.
@@ -55,60 +36,10 @@ fn is_own(route: &str) -> bool {
     matches!(route, "/response" | "/stream" | "/session/end")
 }
 
-/// Whether a method has a route by its own name. Methods that name what they are about need more than their name, and a
-/// method can't be called like a route that isn't its own.
-fn is_mapped(method: &str) -> bool {
-    let route = format!("/{method}");
-    let taken = ["tools/call", "prompts/get", "resources/read", "subscriptions/listen", "completion/complete"];
-    let is_taken = taken
-        .iter()
-        .any(|taken| method.strip_prefix(taken).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
-    method.len() <= MOST_NAME && !is_own(&route) && !is_taken && method.split('/').all(is_name)
-}
-
-/// Whether a tool or a prompt can have this name (SEP-986), and a path such a segment.
-pub(super) fn is_name(name: &str) -> bool {
-    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    (1..=MOST_NAME).contains(&name.len()) && name.bytes().all(is_of_name) && name.bytes().any(|byte| byte != b'.')
-}
-
-/// The segments of a URI: `orders://eu/7` is `orders:/eu/7`, and `~` is an empty authority. The engine checks the path.
-fn resource(uri: &str) -> Option<String> {
-    let (scheme, rest) = uri.split_once("://")?;
-    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-    // A query, a fragment and an escape have more than one reading, and so have what the engine takes for them.
-    if !is_scheme || rest.contains(['?', '#', '%', '\\']) {
-        return None;
-    }
-    let (authority, path) = match rest.find('/') {
-        Some(at) => rest.split_at_checked(at)?,
-        None => (rest, ""),
-    };
-    is_authority(&scheme.to_ascii_lowercase(), authority).then(|| {
-        let authority = if authority.is_empty() { "~" } else { authority };
-        format!("{scheme}:/{authority}{path}")
-    })
-}
-
-/// Whether every URL library leaves an authority as it is.
-fn is_authority(scheme: &str, authority: &str) -> bool {
-    let (host, port) = authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port)));
-    let is_port = |port: &str| !port.starts_with('0') && port.parse::<u16>().is_ok_and(|_| !port.starts_with('+'));
-    if authority == "~" || host.contains('@') || port.is_some_and(|port| host.is_empty() || !is_port(port)) {
-        return false;
-    }
-    if !SPECIAL.contains(&scheme) {
-        return true;
-    }
-    if scheme == "file" || authority.is_empty() {
-        return scheme == "file" && authority.is_empty();
-    }
-    let is_of_label = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let is_label = |label: &str| !label.is_empty() && label.bytes().all(is_of_label);
-    let last = host.rsplit('.').next().unwrap_or_default();
-    // A last label that starts with a digit can make an IPv4 address, which has many spellings; a default port is dropped.
-    port.is_none() && host.split('.').all(is_label) && last.starts_with(|first: char| first.is_ascii_alphabetic())
+/// Whether a method has a route by its own name. A method can't be called like a route that isn't its own.
+fn is_plain(method: &str) -> bool {
+    let is_taken = is_own(&format!("/{method}")) || Method::above(method).is_some();
+    method.len() <= MOST_NAME && !is_taken && method.split('/').all(is_name)
 }
 
 #[cfg(test)]
@@ -117,7 +48,8 @@ mod tests {
 
     fn path(method: &str, named: Option<&str>) -> Option<String> {
         let named = || named.map(str::to_owned);
-        let message = Message { method: Some(method.to_owned()), name: named(), uri: named(), ..Message::default() };
+        let method = Some(method.to_owned());
+        let message = Message { method, name: named(), uri: named(), task_id: named(), ..Message::default() };
         operation(&message).unwrap()
     }
 
@@ -159,7 +91,15 @@ mod tests {
             ("initialize", None, Some("/initialize")),
             ("notifications/initialized", None, Some("/notifications/initialized")),
             ("server/discover", None, Some("/server/discover")),
+            ("tasks/get", None, Some("/tasks/get")),
+            ("tasks/get", Some("7"), Some("/tasks/get")),
+            ("tasks/update", Some("a/b"), Some("/tasks/update")),
+            ("tasks/cancel", Some(""), Some("/tasks/cancel")),
+            ("tasks/list", Some("7"), Some("/tasks/list")),
+            ("tasks/get/7", None, Some("/tasks/get/7")),
+            ("tools/called", None, Some("/tools/called")),
             ("subscriptions/listen", None, None),
+            ("subscriptions/listen/a", None, None),
             ("completion/complete", None, None),
             ("tools/call/refund", None, None),
             ("tools/call/", None, None),
@@ -179,7 +119,10 @@ mod tests {
         }
         assert!(path("tools/call", Some(&"a".repeat(128))).is_some());
         assert!(path("tools/call", Some(&"a".repeat(129))).is_none());
-        assert!(!is_operation("/completion/complete") && !is_operation("/tools/call") && is_operation("/stream"));
+        for route in ["/completion/complete", "/completion/complete/a", "/tools/call", "/", "", "tools/call/a"] {
+            assert!(!is_operation(route), "{route}");
+        }
+        assert!(is_operation("/stream") && is_operation("/tools/call/{tool}") && is_operation("/tools/called"));
     }
 
     #[test]

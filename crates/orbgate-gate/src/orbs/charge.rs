@@ -6,6 +6,7 @@ use orbgate::{Decision, Detail, Engine, Orbs, Reason, Route};
 
 use crate::answer::Answer;
 use crate::credentials::{Credentials, Verified};
+use crate::mcp::{McpCall, McpFault};
 use crate::orbs::OrbRules;
 use crate::orbs::outcome::MOST_ORBS;
 use crate::request::same_template;
@@ -82,17 +83,36 @@ pub enum Unpaid {
     NoAccount,
     /// The amount can't be determined: neither the policy nor a function states it, or the function failed.
     NoAmount,
-    /// The account doesn't have enough. `retry_after` is the time until its next hold expires, if other calls hold the
-    /// missing orbs.
+    /// The account doesn't have enough. `retry_after` is there if other calls hold the missing orbs.
     Insufficient {
         /// Why.
         detail: Detail,
         /// How long to wait.
         retry_after: Option<Duration>,
     },
+    /// The call is in a session of an MCP endpoint that doesn't [charge](crate::Mcp::charge_sessions) in sessions.
+    InSession,
     /// The ledger didn't answer in time, or too many settlements wait for it.
     Unavailable,
 }
+
+impl Unpaid {
+    /// The account doesn't have enough. `expires_in` is the time until its next hold expires, if other calls hold the missing
+    /// orbs.
+    ///
+    /// Calls end long before their holds expire, so the caller should come back soon; but not all at once, so the time
+    /// depends on the hold's id, which is random.
+    #[must_use]
+    pub fn insufficient(detail: Detail, hold: HoldId, expires_in: Option<Duration>) -> Self {
+        let [.., low, high] = hold.0;
+        let part = RETRY_SOON.saturating_mul(u16::from_le_bytes([low, high]).into());
+        let soon = part.checked_div(u16::MAX.into()).unwrap_or_default();
+        Self::Insufficient { detail, retry_after: expires_in.map(|expires_in| expires_in.min(soon)) }
+    }
+}
+
+/// The longest time after which callers that were denied because of other calls may come back.
+const RETRY_SOON: Duration = Duration::from_secs(4);
 
 /// How long a caller should wait for a ledger that doesn't answer.
 const RETRY_UNAVAILABLE: u64 = 1;
@@ -133,6 +153,7 @@ impl OrbRules {
         match amount {
             None => Charging::Deny(Unpaid::NoAmount),
             Some(0) => Charging::Nothing,
+            Some(_) if answer.mcp.as_ref().is_some_and(McpCall::must_be_free) => Charging::Deny(Unpaid::InSession),
             // No account can have as many.
             Some(amount) if amount > MOST_ORBS => {
                 Charging::Deny(Unpaid::Insufficient { detail: Detail::Insufficient, retry_after: None })
@@ -149,7 +170,7 @@ impl OrbRules {
     }
 
     /// Checks that each route that consumes orbs has an amount: in the policy, or from a function that is `stated` for the route.
-    /// Call it at the start; [`Current::amounts`](crate::Current::amounts) does it for each new policy.
+    /// Call it at the start; [`Current::charges`](crate::Current::charges) does it for each new policy.
     ///
     /// # Errors
     ///
@@ -160,18 +181,6 @@ impl OrbRules {
         let routes: Vec<_> =
             engine.routes().filter(|route| lacks(route)).map(|route| route.as_str().to_owned()).collect();
         if routes.is_empty() { Ok(()) } else { Err(NoAmount { routes }) }
-    }
-
-    /// What a host that can't charge must log at the start: nothing, unless routes consume orbs.
-    #[must_use]
-    pub fn uncharged(engine: &Engine) -> Option<String> {
-        let mut routes = engine.routes().filter(|route| route.orbs() != Orbs::Free);
-        let first = routes.next()?;
-        let count = routes.count().saturating_add(1);
-        let first = first.as_str();
-        Some(format!(
-            "routes that consume orbs: {count}, such as `{first}`. This gate can't charge calls; their handlers must"
-        ))
     }
 
     /// The first of these routes that an engine doesn't have: at the start, a function for it is a mistake.
@@ -192,6 +201,7 @@ impl Rules {
                 let detail = (detail.reason() == Reason::InsufficientOrbs).then_some(detail);
                 (Reason::InsufficientOrbs, detail, retry_after.map(whole_seconds))
             }
+            Unpaid::InSession => (Reason::MalformedRequest, Some(Detail::Form), None),
             Unpaid::Unavailable => (Reason::LedgerUnavailable, None, Some(RETRY_UNAVAILABLE)),
         };
         let credentials = match unpaid {
@@ -199,7 +209,11 @@ impl Rules {
             _ => answer.credentials,
         };
         let denied = self.answer(answer.decision.denying_orbs(reason, detail), credentials);
-        let mut denied = Answer { mcp: answer.mcp, ..denied };
+        let mcp = match unpaid {
+            Unpaid::InSession => answer.mcp.map(|call| call.with_fault(McpFault::Session)),
+            _ => answer.mcp,
+        };
+        let mut denied = Answer { mcp, ..denied };
         if let Some(denial) = &mut denied.denial {
             // A flat denial tells nothing.
             denial.retry_after = retry_after.filter(|_| matches!(denial.status, 402 | 503));

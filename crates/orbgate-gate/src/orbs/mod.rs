@@ -7,6 +7,7 @@ mod charge;
 mod holds;
 mod outcome;
 mod remote;
+mod statement;
 
 use core::fmt;
 use core::time::Duration;
@@ -15,6 +16,7 @@ pub use self::charge::{Amount, Charging, HoldCommand, HoldId, NoAmount, Unpaid};
 pub use self::holds::{HoldAnswer, Holds, Output, SettleAnswer};
 pub use self::outcome::{HandlerOutcome, McpOrbs, OnCancelled, Settlement};
 pub use self::remote::{HoldStep, LedgerCall, LedgerReply, RemoteHolds, SettledCounts};
+pub use self::statement::{ChargedBy, GateCharges, NoAccount, Statement, Uncharged};
 
 /// How a gate holds and settles the orbs of calls.
 #[derive(Clone, Debug, PartialEq, Eq)]

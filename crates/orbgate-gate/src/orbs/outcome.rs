@@ -60,7 +60,8 @@ impl OrbRules {
     /// Success is an HTTP status below 400, or the gRPC status 0. It captures; anything else voids, except what
     /// [`OrbRules::on_cancelled`] decides. At an MCP endpoint, a result captures and an error voids, whatever happens
     /// afterwards. A stream that ends without the response counts as stopped midway, but in older versions it captures, because
-    /// the client can ask for the rest.
+    /// the client can ask for the rest. In a session, everything captures but a status of 400 to 499, because callers choose
+    /// which response a call gets.
     #[must_use]
     pub fn settlement(
         &self,
@@ -69,9 +70,13 @@ impl OrbRules {
         held: u64,
         stated: Option<u64>,
     ) -> Settlement {
+        let in_session = response.is_some_and(|end| end.in_session);
         let captures = match (outcome, response) {
-            (HandlerOutcome::Grpc(status), _) => status == 0,
             (HandlerOutcome::NotRun, _) => false,
+            // A server error can be the session's end, which its caller asks for.
+            (HandlerOutcome::Status(status), _) if in_session => !(400..500).contains(&status),
+            _ if in_session => true,
+            (HandlerOutcome::Grpc(status), _) => status == 0,
             (HandlerOutcome::Status(status), _) if !(100..400).contains(&status) => false,
             (_, Some(McpEnd { seen: Seen::Result | Seen::Other, .. })) => true,
             (_, Some(McpEnd { seen: Seen::Error, .. })) => false,

@@ -30,6 +30,8 @@ pub struct RemoteHolds {
     sent: BTreeMap<u64, Sent>,
     number: u64,
     settled: SettledCounts,
+    /// When to ask the service, unless it has answered, whether it takes the secret.
+    probe: Option<Duration>,
 }
 
 /// How many holds the service has settled.
@@ -98,7 +100,7 @@ enum Sent {
 }
 
 /// As many commands as the service takes in a message.
-const MOST: usize = 1_000;
+const MOST: usize = 500;
 
 /// A call without a time limit could wait for ever.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -120,6 +122,7 @@ impl RemoteHolds {
             sent: BTreeMap::new(),
             number: 0,
             settled: SettledCounts { captured: 0, voided: 0, orbs: 0, shortfall: 0 },
+            probe: Some(Duration::ZERO),
         }
     }
 
@@ -160,7 +163,8 @@ impl RemoteHolds {
 
     /// The service has answered a request's call. `time` is that of the wall clock, since 1970.
     pub fn held(&mut self, id: HoldId, reply: Option<LedgerReply<'_>>, now: Duration, time: Duration) -> HoldStep {
-        self.holds.held(id, hold_answer(reply, time), now);
+        self.seen(reply);
+        self.holds.held(id, hold_answer(id, reply, time), now);
         self.step(id, now)
     }
 
@@ -193,7 +197,8 @@ impl RemoteHolds {
         self.steps.remove(&id);
     }
 
-    /// The next message of the thread: settlements, or one extension of all holds of running calls.
+    /// The next message of the thread: settlements, or one extension of all holds of running calls. The first, and again until the
+    /// service has answered with success, extends nothing: its status shows a wrong secret or URL before a call needs the service.
     pub fn next_call(&mut self, now: Duration) -> Option<LedgerCall> {
         self.holds.tick(now);
         self.sort();
@@ -220,7 +225,10 @@ impl RemoteHolds {
             ("/v1/settle", Sent::Settle(ids(&holds)), json(&commands))
         };
         if sent.ids().is_empty() {
-            return None;
+            self.probe.filter(|due| *due <= now)?;
+            self.probe = Some(now.saturating_add(self.rules().beat()));
+            // Nothing waits for it, but settlements could wait for its answer.
+            return Some(self.call(path, body, self.rules().timeout));
         }
         let call = self.call(path, body, TIMEOUT);
         self.sent.insert(call.number, sent);
@@ -229,6 +237,7 @@ impl RemoteHolds {
 
     /// The service has answered the thread's message. Report each, or its settlements are sent again only after a while.
     pub fn called(&mut self, number: u64, reply: Option<LedgerReply<'_>>, now: Duration) {
+        self.seen(reply);
         let Some(sent) = self.sent.remove(&number) else { return };
         let count = sent.ids().len();
         let each = reply.filter(|reply| reply.status == 200).and_then(|reply| read::<Vec<Each>>(reply.body));
@@ -263,8 +272,14 @@ impl RemoteHolds {
     pub fn wake(&mut self) -> Option<Duration> {
         self.sort();
         match self.settling.is_empty() && self.extending.is_empty() {
-            true => self.holds.wake(),
+            true => self.holds.wake().into_iter().chain(self.probe).min(),
             false => Some(Duration::ZERO),
+        }
+    }
+
+    fn seen(&mut self, reply: Option<LedgerReply<'_>>) {
+        if reply.is_some_and(|reply| reply.status == 200) {
+            self.probe = None;
         }
     }
 
@@ -409,7 +424,7 @@ enum Held {
     Denied { reason: String, retry_at: Option<u64> },
 }
 
-fn hold_answer(reply: Option<LedgerReply<'_>>, time: Duration) -> HoldAnswer {
+fn hold_answer(id: HoldId, reply: Option<LedgerReply<'_>>, time: Duration) -> HoldAnswer {
     let Some(reply) = reply else { return HoldAnswer::Lost };
     match (reply.status, read::<Held>(reply.body)) {
         // A repeated hold covers the call only if it is pending.
@@ -419,8 +434,8 @@ fn hold_answer(reply: Option<LedgerReply<'_>>, time: Duration) -> HoldAnswer {
             let Some(detail) = details.into_iter().find(|detail| detail.as_str() == reason) else {
                 return HoldAnswer::Refused;
             };
-            let retry_after = retry_at.map(|at| Duration::from_millis(at).saturating_sub(time));
-            HoldAnswer::Denied(Unpaid::Insufficient { detail, retry_after })
+            let expires_in = retry_at.map(|at| Duration::from_millis(at).saturating_sub(time));
+            HoldAnswer::Denied(Unpaid::insufficient(detail, id, expires_in))
         }
         // What can't be read might be held.
         (200, None) | (408 | 429 | 500.., _) => HoldAnswer::Lost,

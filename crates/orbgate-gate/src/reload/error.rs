@@ -7,7 +7,7 @@ use orbgate_token::ConfigError;
 
 use crate::mcp::McpError;
 use crate::names;
-use crate::orbs::NoAmount;
+use crate::orbs::Uncharged;
 use crate::public::PublicRoutesError;
 
 /// The maximum number of errors that are printed.
@@ -51,9 +51,9 @@ pub enum LoadError {
     /// It doesn't fit an MCP endpoint.
     #[error(transparent)]
     Mcp(McpError),
-    /// A route consumes orbs without an amount, and a layer has a ledger.
+    /// A layer has a ledger, and couldn't charge calls.
     #[error(transparent)]
-    Amounts(NoAmount),
+    Uncharged(Uncharged),
     /// A secret can't be read.
     #[error(transparent)]
     Secrets(ConfigError),
@@ -68,7 +68,7 @@ impl LoadError {
     pub const fn result(&self) -> &'static str {
         match self {
             Self::Unreadable(_) => names::LOAD_UNREADABLE,
-            Self::Unsound(_) | Self::Public(_) | Self::Mcp(_) | Self::Amounts(_) | Self::Secrets(_) => {
+            Self::Unsound(_) | Self::Public(_) | Self::Mcp(_) | Self::Uncharged(_) | Self::Secrets(_) => {
                 names::LOAD_REFUSED
             }
             Self::Changing => "changing",

@@ -1,8 +1,9 @@
 //! Decides which versions of a policy become active, and what to log about each.
 
+mod ending;
 mod error;
 mod follower;
-mod read;
+pub(crate) mod read;
 
 use core::fmt::Write as _;
 use std::collections::HashSet;
@@ -10,12 +11,12 @@ use std::collections::HashSet;
 use orbgate::{Digest, Engine, Policy};
 
 use crate::mcp::Mcp;
-use crate::orbs::OrbRules;
+use crate::orbs::{GateCharges, Statement};
 use crate::public::PublicRoutes;
 use crate::routes::{RoutesDiffer, check_routes};
+pub use ending::Ending;
 pub use error::LoadError;
 pub use follower::{Follower, Look};
-pub use read::{FileRead, Reloaded};
 
 /// The most routes that a warning names.
 const LINES: usize = 20;
@@ -46,9 +47,9 @@ pub struct Current<'c> {
     pub mcp: &'c [&'c Mcp],
     /// The routes of the service, each a method and a template; empty if it hasn't stated them.
     pub served: &'c [(String, String)],
-    /// For each ledger, the routes for which functions state the amount. A version with another route that consumes orbs without an
-    /// amount is rejected.
-    pub amounts: &'c [Vec<String>],
+    /// How the gates of this engine charge. With a ledger, a version is rejected that has a route without an amount, or whose calls
+    /// no token could pay.
+    pub charges: &'c [GateCharges],
     /// How the active versions so far marked their end. The next version must do the same.
     pub ending: Ending,
 }
@@ -72,24 +73,6 @@ pub struct Changes {
     pub text: String,
 }
 
-/// How a version marks its end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "there are these two marks")]
-pub struct Ending {
-    /// With the end marker.
-    pub marked: bool,
-    /// With a valid seal.
-    pub sealed: bool,
-}
-
-impl Ending {
-    /// The union of the two.
-    #[must_use]
-    pub const fn or(self, other: Self) -> Self {
-        Self { marked: self.marked || other.marked, sealed: self.sealed || other.sealed }
-    }
-}
-
 /// A version of a policy that is accepted.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -102,6 +85,8 @@ pub struct Version {
     pub changes: Changes,
     /// What an operator should look at, in a few lines; empty if there is nothing.
     pub warning: String,
+    /// How each gate charges with it, for the log.
+    pub charging: Vec<Statement>,
 }
 
 impl LoadRules {
@@ -132,8 +117,8 @@ impl LoadRules {
         }
         current.public.map_or(Ok(()), |public| public.check(&engine)).map_err(LoadError::Public)?;
         current.mcp.iter().try_for_each(|mcp| mcp.check(&engine)).map_err(LoadError::Mcp)?;
-        let mut amounts = current.amounts.iter();
-        amounts.try_for_each(|stated| OrbRules::check_amounts(&engine, stated)).map_err(LoadError::Amounts)?;
+        let charging = current.charges.iter().map(|charges| charges.statement(&engine));
+        let charging = charging.collect::<Result<_, _>>().map_err(LoadError::Uncharged)?;
         let other = current.engine.filter(|active| active.digest() != digest);
         let changes = other.map(|active| compare(active, &engine)).unwrap_or_default();
         if self.refuse_wider {
@@ -146,7 +131,7 @@ impl LoadRules {
             }
         }
         let warning = warning(&engine, current, &changes);
-        Ok(Version { engine, ending, changes, warning })
+        Ok(Version { engine, ending, changes, warning, charging })
     }
 }
 

@@ -4,10 +4,13 @@ use core::time::Duration;
 use std::io;
 
 use orbgate::Engine;
-use orbgate_token::ConfigError;
+use orbgate_token::{ConfigError, NoticeLevel};
 
-use super::{Compare, Current, Follower, LoadError, LoadRules, Look};
+use super::{Compare, Current, LoadRules};
 use crate::names;
+use crate::orbs::Statement;
+use crate::reload::error::LoadError;
+use crate::reload::follower::{Follower, Look};
 
 /// A read of the file.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +44,8 @@ pub struct Reloaded {
 
 impl LoadRules {
     /// Judges the file as it is now. Without a follower, its version counts at once, but must have the end marker. Before a
-    /// version is accepted, `secrets` reads the secrets again.
+    /// version is accepted, and whenever an operator requests a read of one that is active, `secrets` reads the secrets and
+    /// the files of keys again.
     pub fn reload(
         &self,
         read: &FileRead<'_>,
@@ -52,24 +56,31 @@ impl LoadRules {
     ) -> Reloaded {
         let is_quiet = !read.is_told && follower.as_ref().is_some_and(|follower| follower.is_quiet());
         let look = match &mut follower {
-            Some(follower) => follower.look(read.text.ok(), read.is_told, read.now),
+            Some(follower) => follower.look(&[read.text.ok()], read.is_told, read.now),
             None => Look::Load,
         };
+        let rejected = |error| rejected(current.engine, read.file, error);
         let text = match (look, read.text) {
             (Look::Wait, _) => return Reloaded::default(),
-            (_, Err(failure)) => return rejected(read.file, LoadError::Unreadable(io::Error::other(failure))),
+            (_, Err(failure)) => return rejected(LoadError::Unreadable(io::Error::other(failure))),
+            (Look::Unchanged, Ok(_)) => {
+                return match secrets() {
+                    Ok(()) => Reloaded { message: active(current.engine, read.file), ..Reloaded::default() },
+                    Err(error) => rejected(LoadError::Secrets(error)),
+                };
+            }
             (_, Ok(text)) => text,
         };
-        let (mut rules, mut current) = (*self, *current);
+        let (mut rules, mut new) = (*self, *current);
         match &follower {
-            Some(follower) => current.ending = follower.ending(),
+            Some(follower) => new.ending = follower.ending(),
             None => rules.require_end = true,
         }
         let loaded = match current.engine {
             // What isn't active can't be compared.
             None if rules.refuse_wider => Err(LoadError::Wider("there isn't one".to_owned())),
-            active => rules.load(text, &current, compare).and_then(|version| {
-                let is_active = is_quiet && active.is_some_and(|active| active.digest() == version.engine.digest());
+            before => rules.load(text, &new, compare).and_then(|version| {
+                let is_active = is_quiet && before.is_some_and(|before| before.digest() == version.engine.digest());
                 let read = if is_active { Ok(()) } else { secrets() };
                 read.map(|()| (version, is_active)).map_err(LoadError::Secrets)
             }),
@@ -77,31 +88,46 @@ impl LoadRules {
         match loaded {
             Ok((version, is_active)) => {
                 if let Some(follower) = follower {
-                    follower.took(text, version.ending);
+                    follower.took(version.ending);
                 }
-                let warning = version.warning;
+                let mut warning = version.warning;
                 if is_active {
                     return Reloaded { warning, ..Reloaded::default() };
                 }
-                let message = format!("a policy is active: {}{}", prefix(read.file), version.engine.digest());
+                let mut message = active(Some(&version.engine), read.file);
+                for Statement { level, text } in version.charging {
+                    match level {
+                        NoticeLevel::Info => {
+                            message.push_str("; ");
+                            message.push_str(&text);
+                        }
+                        NoticeLevel::Warning | NoticeLevel::Error => {
+                            warning.push_str(if warning.is_empty() { "" } else { "\n" });
+                            warning.push_str(&text);
+                        }
+                    }
+                }
                 let (engine, result) = (Some(version.engine), names::LOAD_LOADED);
                 Reloaded { engine, result, message, warning, error: None }
             }
             Err(error) => {
                 if let Some(follower) = follower {
-                    follower.refused(text, &error, read.now);
+                    follower.failed(&error, read.now);
                 }
-                rejected(read.file, error)
+                rejected(error)
             }
         }
     }
 }
 
-fn rejected(file: &str, error: LoadError) -> Reloaded {
-    let message = format!("the previous policy stays active: {}", error.in_file(file));
-    Reloaded { result: error.result(), message, error: Some(error), ..Reloaded::default() }
+/// Names the policy that is active now.
+fn active(engine: Option<&Engine>, file: &str) -> String {
+    let file = if file.is_empty() { String::new() } else { format!("{file}: ") };
+    engine.map_or_else(String::new, |engine| format!("a policy is active: {file}{}", engine.digest()))
 }
 
-fn prefix(file: &str) -> String {
-    if file.is_empty() { String::new() } else { format!("{file}: ") }
+fn rejected(active: Option<&Engine>, file: &str, error: LoadError) -> Reloaded {
+    let which = active.map_or_else(String::new, |active| format!(" ({})", active.digest()));
+    let message = format!("the previous policy stays active{which}: {}", error.in_file(file));
+    Reloaded { result: error.result(), message, error: Some(error), ..Reloaded::default() }
 }

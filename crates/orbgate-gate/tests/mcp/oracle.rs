@@ -119,7 +119,7 @@ fn reads(headers: &[(&str, String)], body: &str) -> Result<Option<String>, &'sta
     let is_clear = root.is_exact()
         && root.depth() <= 64
         && root.is_clear("jsonrpc id method params result error")
-        && params.is_clear("name uri arguments task ref cursor _meta")
+        && params.is_clear("name uri arguments task taskId ref cursor _meta")
         && params.get("ref").is_none_or(|it| it.is_clear("type name uri"))
         && meta.is_clear("io.modelcontextprotocol/protocolVersion progressToken");
     if !is_clear {
@@ -139,12 +139,20 @@ fn reads(headers: &[(&str, String)], body: &str) -> Result<Option<String>, &'sta
         (None, 1) if has_id => None,
         _ => return Err("kind"),
     };
+    if method.is_some_and(|method| !has_id && !method.starts_with("notifications/")) {
+        return Err("no id");
+    }
     let named = match method {
         Some("tools/call" | "prompts/get") => Some(params.get("name")),
         Some("resources/read") => Some(params.get("uri")),
         _ => None,
     };
     let name = named.map(|value| value.and_then(Tree::text));
+    // What `Mcp-Name` repeats, even where it isn't part of the route.
+    let repeated = match method {
+        Some("tasks/get" | "tasks/update" | "tasks/cancel") => params.get("taskId").and_then(Tree::text),
+        _ => name.flatten(),
+    };
     let one = |name: &str| {
         let mut values = headers.iter().filter(|(known, _)| *known == name).map(|(_, value)| value.as_str());
         let value = values.next();
@@ -162,7 +170,7 @@ fn reads(headers: &[(&str, String)], body: &str) -> Result<Option<String>, &'sta
     if one("mcp-method")?.is_some_and(|header| Some(header) != method) {
         return Err("method differs");
     }
-    match (one("mcp-name")?, name.flatten()) {
+    match (one("mcp-name")?, repeated) {
         (None, Some(_)) if is_new && has_id => return Err("name is missing"),
         (Some(header), Some(name)) if header == name => {}
         (Some("=?base64?bGlzdF9vcmRlcnM=?="), Some("list_orders")) | (None, _) => {}
@@ -242,6 +250,8 @@ const METHODS: &[&str] = &[
     "tools/call",
     "prompts/get",
     "resources/read",
+    "tasks/get",
+    "tasks/cancel",
     "tools/list",
     "initialize",
     "notifications/initialized",
@@ -272,7 +282,11 @@ fn request(random: &mut Random) -> (Vec<(&'static str, String)>, String) {
     let has_version = !random.rarely();
     let mut params = Vec::new();
     if !random.rarely() {
-        let key = if method == "resources/read" { "uri" } else { "name" };
+        let key = match method {
+            "resources/read" => "uri",
+            "tasks/get" | "tasks/cancel" => "taskId",
+            _ => "name",
+        };
         let value =
             if random.rarely() { random.one(&["1", "null", "[\"refund\"]"]).to_owned() } else { format!("\"{name}\"") };
         params.push(format!("\"{}\":{value}", random.spelled(key)));
@@ -335,7 +349,8 @@ fn request(random: &mut Random) -> (Vec<(&'static str, String)>, String) {
     if is_new != random.rarely() {
         headers.push(("mcp-method", if random.rarely() { random.one(METHODS) } else { method }.to_owned()));
     }
-    if (is_new && matches!(method, "tools/call" | "prompts/get" | "resources/read")) != random.rarely() {
+    let has_name = matches!(method, "tools/call" | "prompts/get" | "resources/read" | "tasks/get" | "tasks/cancel");
+    if (is_new && has_name) != random.rarely() {
         let sent = if random.rarely() { random.one(NAMES) } else { name };
         let encoded = sent == "list_orders" && random.below(3) == 0;
         headers.push(("mcp-name", if encoded { "=?base64?bGlzdF9vcmRlcnM=?=" } else { sent }.to_owned()));

@@ -22,6 +22,11 @@ pub(crate) struct Keys {
 const BESIDES_TOKEN: usize = 4096;
 
 impl Keys {
+    /// The file's contents.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// A request that waits for keys holds a connection, so at most as many can wait as there can be connections, and
     /// half of them only for a second. Keys of unchanged issuers are kept.
     pub(super) fn load(

@@ -1,11 +1,12 @@
 //! The store of a ledger service, and the secrets of its callers.
 
 use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::path::Path;
 use std::sync::Arc;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use orbgate_ledger::{Ledger, Postgres, Sqlite};
+use orbgate_ledger::{Backlog, Command, Cursor, Error, Faults, Ledger, Page, Postgres, Reply, Sqlite};
 
 use crate::config::error::{StartError, kept};
 use crate::config::files;
@@ -13,9 +14,6 @@ use crate::config::{LedgerConfig, Role};
 
 /// The shortest secret, and the longest.
 const LENGTHS: core::ops::RangeInclusive<usize> = 32..=256;
-
-/// Connections to a PostgreSQL database.
-const CONNECTIONS: usize = 8;
 
 /// A ledger that callers can use. Cheap to clone.
 #[derive(Clone)]
@@ -49,15 +47,81 @@ impl fmt::Debug for OpenLedger {
 
 /// Opens the store, or creates it.
 pub(crate) fn open(config: &LedgerConfig) -> Result<Arc<dyn Ledger>, StartError> {
-    let refuse = |error: orbgate_ledger::Error| StartError::Invalid(format!("the ledger: {error}"));
+    let refuse = |error: Error| StartError::Invalid(format!("the ledger: {error}"));
     match &config.url {
-        None => Ok(Arc::new(Sqlite::open(&config.db).map_err(refuse)?)),
+        None => Ok(Arc::new(Watched::new(Sqlite::open(&config.db).map_err(refuse)?))),
         Some(url) => {
             // The client runs a loop of its own, which can't be inside another.
-            let opened = std::thread::scope(|scope| scope.spawn(|| Postgres::open(url, CONNECTIONS)).join());
-            let opened = opened.unwrap_or_else(|_| Err(orbgate_ledger::Error::Busy));
-            Ok(Arc::new(opened.map_err(refuse)?))
+            let opened = std::thread::scope(|scope| scope.spawn(|| Postgres::open(url)).join());
+            let opened = opened.unwrap_or(Err(Error::Busy));
+            Ok(Arc::new(Watched::new(opened.map_err(refuse)?)))
         }
+    }
+}
+
+/// A store that says in the log when it begins to fail, and when it answers again.
+#[derive(Debug)]
+struct Watched<L> {
+    store: L,
+    fails: Arc<AtomicBool>,
+}
+
+impl<L> Watched<L> {
+    fn new(store: L) -> Self {
+        Self { store, fails: Arc::default() }
+    }
+}
+
+/// A full queue is no failure: the callers are too many.
+fn note(fails: &AtomicBool, error: Option<&Error>) {
+    match error {
+        Some(Error::Unknown(why)) if !fails.swap(true, Ordering::SeqCst) => {
+            tracing::error!(error = why, "the ledger fails");
+        }
+        Some(Error::Unknown(_) | Error::Busy) => {}
+        _ if fails.load(Ordering::SeqCst) && fails.swap(false, Ordering::SeqCst) => {
+            tracing::info!("the ledger answers again");
+        }
+        _ => {}
+    }
+}
+
+impl<L: Ledger> Ledger for Watched<L> {
+    fn submit(&self, command: Command, reply: Reply) {
+        let fails = Arc::clone(&self.fails);
+        self.store.submit(
+            command,
+            Box::new(move |answer| {
+                note(&fails, answer.as_ref().err());
+                reply(answer);
+            }),
+        );
+    }
+
+    fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error> {
+        let page = self.store.entries(after, limit);
+        note(&self.fails, page.as_ref().err());
+        page
+    }
+
+    fn expire(&self) -> Result<(), Error> {
+        self.store.expire()
+    }
+
+    fn backlog(&self) -> Result<Backlog, Error> {
+        self.store.backlog()
+    }
+
+    fn verify(&self) -> Result<Faults, Error> {
+        self.store.verify()
+    }
+
+    fn keeps_order(&self) -> bool {
+        self.store.keeps_order()
+    }
+
+    fn stopped(&self) -> Option<String> {
+        self.store.stopped()
     }
 }
 

@@ -1,10 +1,12 @@
 //! The active state: the configuration with its policy, keys and audit log. It is replaced as a
 //! whole.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use orbgate::Engine;
+use orbgate_gate::{ChargedBy, GateCharges};
 use orbgate_token::{KeyFetcher, KeyStatus};
 use orbgate_tower::{Engines, GateLayer};
 use rustls::ServerConfig;
@@ -23,6 +25,8 @@ use crate::config::{Config, LedgerConfig};
 
 #[derive(Debug)]
 pub(crate) struct State {
+    /// The contents of the configuration file.
+    text: String,
     pub(crate) config: Config,
     pub(crate) gate: GateLayer<KeyFetcher>,
     pub(crate) keys: Keys,
@@ -101,7 +105,7 @@ impl State {
             let gate = GateLayer::outermost(engines, keys.fetcher.clone());
             gate.challenge(config.challenge.clone())
         });
-        Ok(Self { config, gate, keys, callers, tls, ledger, policy, audit })
+        Ok(Self { text, config, gate, keys, callers, tls, ledger, policy, audit })
     }
 
     /// Whether it can allow anything. There is always a policy; keys are available after an issuer has
@@ -109,8 +113,20 @@ impl State {
     ///
     /// Without a listener that decides, keys don't count.
     pub(crate) fn can_decide(&self) -> bool {
-        let decides = self.config.listeners.iter().any(|listener| listener.mode != Mode::Ledger);
-        !decides || self.has_keys()
+        !self.decides() || self.has_keys()
+    }
+
+    /// Whether a listener decides. One that serves a ledger doesn't.
+    pub(crate) fn decides(&self) -> bool {
+        self.config.listeners.iter().any(|listener| listener.mode != Mode::Ledger)
+    }
+
+    /// Logs which calls the service behind the proxy must charge, now and whenever a policy is loaded.
+    pub(crate) fn state_charging(&self) {
+        if self.decides() {
+            // Only a gate with a ledger can refuse.
+            let _ = self.policy.engines.charged(&GateCharges::new(ChargedBy::Service));
+        }
     }
 
     pub(crate) fn has_keys(&self) -> bool {
@@ -130,6 +146,14 @@ impl State {
         let of_ledger = self.config.ledger.iter().flat_map(LedgerConfig::secrets);
         let files = files.chain(of_ledger.map(|(_, file)| file));
         files.chain(self.keys.secrets.iter().map(PathBuf::as_path))
+    }
+
+    /// Whether it was loaded from these contents of the configuration file, the first, and of the file of issuers.
+    pub(crate) fn is_of(&self, files: &[(PathBuf, io::Result<Vec<u8>>)]) -> bool {
+        let is = |text: &io::Result<Vec<u8>>, own: &str| text.as_ref().is_ok_and(|text| text == own.as_bytes());
+        let issuers = files.iter().find(|(file, _)| *file == self.config.tokens);
+        files.first().is_some_and(|(_, text)| is(text, &self.text))
+            && issuers.is_none_or(|(_, text)| is(text, self.keys.text()))
     }
 
     /// Makes the policy file be read at once.

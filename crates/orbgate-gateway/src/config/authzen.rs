@@ -9,7 +9,7 @@ use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
 use super::address::Address;
 use super::document::{
-    ActionDocument, AuthzenDocument, Document, KindDocument, ListenerDocument, ResourceDocument, SubjectDocument,
+    ActionDocument, AuthzenDocument, KindDocument, ListenerDocument, ResourceDocument, SubjectDocument,
 };
 use super::mode::Mode;
 use super::tls::TlsFiles;
@@ -135,28 +135,29 @@ impl AuthzenConfig {
 
 /// The settings in the document, and every error in them.
 pub(super) fn config(document: &AuthzenDocument, diagnostics: &mut Diagnostics) -> AuthzenConfig {
-    let mut subjects: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+    let AuthzenDocument { url, caller_scope, subjects, actions, resources } = document;
+    let mut listed: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
     let mut seen = HashMap::new();
-    for SubjectDocument { kind, id, token_kind, scopes } in document.subjects.iter().flatten() {
+    for SubjectDocument { kind, id, token_kind, scopes } in subjects.iter().flatten() {
         once(&mut seen, (&kind.value, &id.value), id, diagnostics);
         let token_kind = match token_kind.value {
             KindDocument::User => TokenKind::User,
             KindDocument::Organisation => TokenKind::Organisation,
         };
-        let listed = Listed { kind: token_kind, scopes: scopes.value.clone() };
-        let of_kind = subjects.entry(kind.value.clone()).or_default();
-        of_kind.insert(id.value.clone(), listed);
+        let subject = Listed { kind: token_kind, scopes: scopes.value.clone() };
+        let of_kind = listed.entry(kind.value.clone()).or_default();
+        of_kind.insert(id.value.clone(), subject);
     }
     AuthzenConfig {
-        url: document.url.as_ref().and_then(|text| url(text, diagnostics)),
-        callers: document.caller_scope.as_ref().and_then(|scope| callers(scope, diagnostics)),
-        subjects,
-        actions: actions(document.actions.as_deref().unwrap_or_default(), diagnostics),
-        resources: resources(document.resources.as_deref().unwrap_or_default(), diagnostics),
+        url: url.as_ref().and_then(|text| checked_url(text, diagnostics)),
+        callers: caller_scope.as_ref().and_then(|scope| callers(scope, diagnostics)),
+        subjects: listed,
+        actions: actions_of(actions.as_deref().unwrap_or_default(), diagnostics),
+        resources: resources_of(resources.as_deref().unwrap_or_default(), diagnostics),
     }
 }
 
-fn actions(documents: &[ActionDocument], diagnostics: &mut Diagnostics) -> Vec<(String, String)> {
+fn actions_of(documents: &[ActionDocument], diagnostics: &mut Diagnostics) -> Vec<(String, String)> {
     let mut seen = HashMap::new();
     let actions = documents.iter().map(|ActionDocument { name, method }| {
         once(&mut seen, &name.value, name, diagnostics);
@@ -170,7 +171,7 @@ fn actions(documents: &[ActionDocument], diagnostics: &mut Diagnostics) -> Vec<(
     actions.collect()
 }
 
-fn resources(documents: &[ResourceDocument], diagnostics: &mut Diagnostics) -> Vec<(String, Segment)> {
+fn resources_of(documents: &[ResourceDocument], diagnostics: &mut Diagnostics) -> Vec<(String, Segment)> {
     let mut seen = HashMap::new();
     let resources = documents.iter().filter_map(|ResourceDocument { kind, path }| {
         once(&mut seen, &kind.value, kind, diagnostics);
@@ -205,7 +206,7 @@ fn once<K: Eq + core::hash::Hash>(
 }
 
 /// The identifier of a decision point. Its paths start at the root.
-fn url(text: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<String> {
+fn checked_url(text: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<String> {
     let parsed = text.value.parse::<http::Uri>().ok();
     let is_one = parsed.is_some_and(|uri| {
         let host = uri.authority().map_or("", http::uri::Authority::as_str);
@@ -247,11 +248,14 @@ pub(super) fn strangers(address: &Address, authzen: &AuthzenConfig, tls: Option<
 }
 
 /// Rejects settings for a mode that no listener has.
-pub(super) fn refuse_unused(document: &Document, diagnostics: &mut Diagnostics) {
-    let listeners = &document.listeners;
+pub(super) fn refuse_unused(
+    authzen: Option<&AuthzenDocument>,
+    listeners: &Spanned<Vec<ListenerDocument>>,
+    diagnostics: &mut Diagnostics,
+) {
     // The mode might be missing by mistake, so a listener without one counts.
     let is_asked = |it: &ListenerDocument| it.mode.value == Mode::Authzen || diagnostics.stand_at(it.mode.location);
-    if document.authzen.is_some() && !listeners.value.iter().any(is_asked) {
+    if authzen.is_some() && !listeners.value.iter().any(is_asked) {
         let message = "no listener has the mode `authzen`, so nobody can ask";
         diagnostics.push_new(listeners.location, message.to_owned());
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use orbgate_yaml::{Diagnostics, Spanned};
 
 use super::address::Address;
-use super::document::{Document, LedgerDocument, ListenerDocument};
+use super::document::{LedgerDocument, ListenerDocument};
 use super::mode::Mode;
 use super::tls::TlsFiles;
 
@@ -42,9 +42,10 @@ impl LedgerConfig {
 const MOST_SECRETS: usize = 2;
 
 pub(super) fn config(document: &LedgerDocument, folder: &Path, diagnostics: &mut Diagnostics) -> LedgerConfig {
-    let url = orbgate_ledger::Postgres::is_url(&document.db.value).then(|| document.db.value.clone());
+    let LedgerDocument { db, gate_secrets, operator_secrets } = document;
+    let url = orbgate_ledger::Postgres::is_url(&db.value).then(|| db.value.clone());
     let mut secrets = Vec::new();
-    let lists = [(Role::Gate, Some(&document.gate_secrets)), (Role::Operator, document.operator_secrets.as_ref())];
+    let lists = [(Role::Gate, Some(gate_secrets)), (Role::Operator, operator_secrets.as_ref())];
     for (role, files) in lists {
         let Some(Spanned { location, value }) = files else { continue };
         if !(1..=MOST_SECRETS).contains(&value.len()) {
@@ -52,20 +53,23 @@ pub(super) fn config(document: &LedgerDocument, folder: &Path, diagnostics: &mut
         }
         secrets.extend(value.iter().map(|file| (role, folder.join(&file.value))));
     }
-    LedgerConfig { db: folder.join(&document.db.value), url, secrets }
+    LedgerConfig { db: folder.join(&db.value), url, secrets }
 }
 
 /// Rejects a ledger without a listener, and a listener without a ledger.
-pub(super) fn refuse_unused(document: &Document, diagnostics: &mut Diagnostics) {
-    let listeners = &document.listeners;
+pub(super) fn refuse_unused(
+    ledger: Option<&LedgerDocument>,
+    listeners: &Spanned<Vec<ListenerDocument>>,
+    diagnostics: &mut Diagnostics,
+) {
     // The mode might be missing by mistake, so a listener without one counts.
     let serves = |it: &&ListenerDocument| it.mode.value == Mode::Ledger;
     let might = |it: &ListenerDocument| serves(&it) || diagnostics.stand_at(it.mode.location);
-    if document.ledger.is_some() && !listeners.value.iter().any(might) {
+    if ledger.is_some() && !listeners.value.iter().any(might) {
         let message = "no listener has the mode `ledger`, so nobody can use it";
         diagnostics.push_new(listeners.location, message.to_owned());
     }
-    if let Some(listener) = listeners.value.iter().find(serves).filter(|_| document.ledger.is_none()) {
+    if let Some(listener) = listeners.value.iter().find(serves).filter(|_| ledger.is_none()) {
         diagnostics.push_new(listener.mode.location, "the mode `ledger` requires the key `ledger`".to_owned());
     }
 }

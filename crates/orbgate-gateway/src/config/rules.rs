@@ -11,7 +11,7 @@ use orbgate_yaml::{self as yaml, Diagnostics, Location, Spanned, first_location,
 
 use super::address::Address;
 use super::authzen::{self, AuthzenConfig};
-use super::document::{ChallengeDocument, Document, LimitsDocument, ListenerDocument, PreflightDocument};
+use super::document::{ChallengeDocument, Document, LimitsDocument, ListenerDocument, PreflightDocument, TlsDocument};
 use super::files::Ending;
 use super::mode::Mode;
 use super::promises::Promises;
@@ -19,59 +19,84 @@ use super::tls::TlsFiles;
 use super::{Config, Limits, ListenerConfig, PolicySettings, ledger};
 
 /// The configuration that a document describes, or `None` and every error in it.
+///
+/// Here and below, each mapping is taken apart without `..`, so that a new key without a reader doesn't compile.
 pub(super) fn config(document: &Document, folder: &Path, diagnostics: &mut Diagnostics) -> Option<Config> {
+    let Document {
+        orbgate_gateway: _,
+        policy,
+        require_seal,
+        refuse_wider,
+        public,
+        cors_preflight,
+        tokens,
+        listeners,
+        admin,
+        audit,
+        debug,
+        state,
+        headers,
+        identity,
+        challenge,
+        realm,
+        resource_metadata,
+        flat_403,
+        authzen,
+        ledger,
+        limits,
+    } = document;
     let is_set = |flag: &Option<Spanned<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
     let file = |name: &Spanned<String>| folder.join(&name.value);
-    if document.policy.is_none() {
-        let locations =
-            [document.refuse_wider.as_ref().map(|it| it.location), document.state.as_ref().map(|it| it.location)];
+    if policy.is_none() {
+        let locations = [refuse_wider.as_ref().map(|it| it.location), state.as_ref().map(|it| it.location)];
         for location in locations.into_iter().flatten() {
             diagnostics.push_new(location, "it is about a policy file, and there is no `policy`".to_owned());
         }
     }
-    let authzen = document.authzen.as_ref();
-    let authzen = authzen.map_or_else(AuthzenConfig::default, |it| authzen::config(it, diagnostics));
-    authzen::refuse_unused(document, diagnostics);
-    let ledger = document.ledger.as_ref().map(|it| ledger::config(it, folder, diagnostics));
-    ledger::refuse_unused(document, diagnostics);
-    let listeners = listeners(document, folder, &authzen, diagnostics);
-    let admin = document.admin.as_ref().and_then(|text| address(text, diagnostics));
-    one_each(document, diagnostics);
-    let promises = promises(document.headers.as_ref(), is_set(&document.identity), diagnostics);
-    let challenge = challenge(document, diagnostics);
-    let public = public(document, diagnostics);
-    let limits = document.limits.as_ref();
-    let limits = limits.map_or(Limits::USUAL, |document| self::limits(document, diagnostics));
+    let asked = authzen.as_ref().map_or_else(AuthzenConfig::default, |it| authzen::config(it, diagnostics));
+    authzen::refuse_unused(authzen.as_ref(), listeners, diagnostics);
+    let served = ledger.as_ref().map(|it| ledger::config(it, folder, diagnostics));
+    ledger::refuse_unused(ledger.as_ref(), listeners, diagnostics);
+    let listening = listeners_of(listeners, folder, &asked, diagnostics);
+    let for_operators = admin.as_ref().and_then(|text| address(text, diagnostics));
+    one_each(listeners, admin.as_ref(), diagnostics);
+    let promises = promises(headers.as_ref(), is_set(identity), diagnostics);
+    let challenge = challenge_of(challenge.as_ref(), realm, resource_metadata, diagnostics);
+    let public = public_routes(public.as_ref(), diagnostics);
+    let limits = limits.as_ref().map_or(Limits::USUAL, |document| limits_of(document, diagnostics));
     Some(Config {
         policy: PolicySettings {
-            file: document.policy.as_ref().map(file),
-            require_seal: is_set(&document.require_seal),
-            refuse_wider: is_set(&document.refuse_wider),
+            file: policy.as_ref().map(file),
+            require_seal: is_set(require_seal),
+            refuse_wider: is_set(refuse_wider),
             public: public?,
-            cors_preflight: match document.cors_preflight.as_ref().map(|it| it.value) {
+            cors_preflight: match cors_preflight.as_ref().map(|it| it.value) {
                 Some(PreflightDocument::Pass) => CorsPreflight::Pass,
                 Some(PreflightDocument::Deny) | None => CorsPreflight::Deny,
             },
         },
-        tokens: file(&document.tokens),
-        listeners,
-        admin,
-        audit: document.audit.as_ref().map(file),
-        debug: is_set(&document.debug),
-        state: document.state.as_ref().map(file),
+        tokens: file(tokens),
+        listeners: listening,
+        admin: for_operators,
+        audit: audit.as_ref().map(file),
+        debug: is_set(debug),
+        state: state.as_ref().map(file),
         ending: Ending::default(),
         promises: promises?,
         challenge,
-        flat_403: is_set(&document.flat_403),
-        authzen,
-        ledger,
+        flat_403: is_set(flat_403),
+        authzen: asked,
+        ledger: served,
         limits,
     })
 }
 
 /// The routes that need no token, or `None` after recording their errors.
-fn public(document: &Document, diagnostics: &mut Diagnostics) -> Option<Option<Arc<PublicRoutes>>> {
-    let Some(Spanned { location, value }) = &document.public else {
+fn public_routes(
+    public: Option<&Spanned<Vec<Spanned<String>>>>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Option<Arc<PublicRoutes>>> {
+    let Some(Spanned { location, value }) = public else {
         return Some(None);
     };
     match PublicRoutes::new(value.iter().map(|route| route.value.as_str())) {
@@ -88,13 +113,13 @@ fn public(document: &Document, diagnostics: &mut Diagnostics) -> Option<Option<A
     }
 }
 
-fn listeners(
-    document: &Document,
+fn listeners_of(
+    listeners: &Spanned<Vec<ListenerDocument>>,
     folder: &Path,
     authzen: &AuthzenConfig,
     diagnostics: &mut Diagnostics,
 ) -> Vec<ListenerConfig> {
-    let Spanned { location, value } = &document.listeners;
+    let Spanned { location, value } = listeners;
     if value.is_empty() {
         diagnostics.push_new(*location, "there must be a listener".to_owned());
     }
@@ -108,7 +133,8 @@ fn listener(
     authzen: &AuthzenConfig,
     diagnostics: &mut Diagnostics,
 ) -> Option<ListenerConfig> {
-    let trusted = document.trusted_proxies.as_ref();
+    let ListenerDocument { mode, listen, trusted_proxies, tls } = document;
+    let trusted = trusted_proxies.as_ref();
     let blocks = trusted.map_or(&[][..], |trusted| &trusted.value);
     let blocks = blocks.iter().filter_map(|text| match text.value.0.parse() {
         Ok(block) => Some(block),
@@ -119,16 +145,15 @@ fn listener(
         }
     });
     let blocks = blocks.collect::<Vec<_>>();
-    let (mode, listen) = (&document.mode, &document.listen);
     let address = address(listen, diagnostics)?;
     if diagnostics.stand_at(mode.location) {
         return None; // the rest depends on the mode
     }
     let file = |name: &Spanned<String>| folder.join(&name.value);
-    let tls = document.tls.as_ref().map(|tls| TlsFiles {
-        certificate: file(&tls.certificate),
-        key: file(&tls.key),
-        client_ca: tls.client_ca.as_ref().map(file),
+    let tls = tls.as_ref().map(|TlsDocument { certificate, key, client_ca }| TlsFiles {
+        certificate: file(certificate),
+        key: file(key),
+        client_ca: client_ca.as_ref().map(file),
     });
     let is_authzen = mode.value == Mode::Authzen;
     if is_authzen && let Some(message) = authzen::strangers(&address, authzen, tls.as_ref()) {
@@ -168,10 +193,14 @@ fn address(text: &Spanned<yaml::Address>, diagnostics: &mut Diagnostics) -> Opti
 }
 
 /// Rejects a listening address that occurs twice.
-fn one_each(document: &Document, diagnostics: &mut Diagnostics) {
-    let locations = document.listeners.value.iter().map(|it| &it.listen);
+fn one_each(
+    listeners: &Spanned<Vec<ListenerDocument>>,
+    admin: Option<&Spanned<yaml::Address>>,
+    diagnostics: &mut Diagnostics,
+) {
+    let locations = listeners.value.iter().map(|it| &it.listen);
     let mut seen: HashMap<&str, Location> = HashMap::new();
-    for text in locations.chain(&document.admin) {
+    for text in locations.chain(admin) {
         if let Some(first) = seen.insert(&text.value.0, text.location) {
             let (what, first) = (quoted(&text.value.0), first_location(first, text.location));
             diagnostics.push_new(text.location, format!("{what} is taken ({first})"));
@@ -191,10 +220,13 @@ fn promises(prefix: Option<&Spanned<String>>, identity: bool, diagnostics: &mut 
     promises.inspect_err(refuse).ok()
 }
 
-fn challenge(document: &Document, diagnostics: &mut Diagnostics) -> Challenge {
-    let challenge = document.challenge.as_ref();
+fn challenge_of(
+    challenge: Option<&Spanned<ChallengeDocument>>,
+    realm: &Option<Spanned<String>>,
+    metadata: &Option<Spanned<String>>,
+    diagnostics: &mut Diagnostics,
+) -> Challenge {
     let challenge = challenge.map_or(ChallengeDocument::Minimal, |challenge| challenge.value);
-    let (realm, metadata) = (&document.realm, &document.resource_metadata);
     if challenge != ChallengeDocument::Full {
         for (key, text) in [("realm", realm), ("resource_metadata", metadata)] {
             if let Some(text) = text {
@@ -233,7 +265,7 @@ impl Limits {
     };
 }
 
-fn limits(document: &LimitsDocument, diagnostics: &mut Diagnostics) -> Limits {
+fn limits_of(document: &LimitsDocument, diagnostics: &mut Diagnostics) -> Limits {
     let mut within = |number: &Option<Spanned<NonZeroU64>>, least: u64, most: u64| {
         let number = number.as_ref()?;
         let value = number.value.get();
@@ -246,12 +278,13 @@ fn limits(document: &LimitsDocument, diagnostics: &mut Diagnostics) -> Limits {
     let size = |number: Option<u64>, usual| number.and_then(|it| it.try_into().ok()).unwrap_or(usual);
     let time = |number: Option<u64>, usual| number.map_or(usual, Duration::from_secs);
     let usual = Limits::USUAL;
+    let LimitsDocument { connections, requests, header_bytes, idle_seconds, drain_seconds } = document;
     Limits {
-        connections: size(within(&document.connections, 1, 100_000), usual.connections),
-        requests: size(within(&document.requests, 1, 100_000), usual.requests),
+        connections: size(within(connections, 1, 100_000), usual.connections),
+        requests: size(within(requests, 1, 100_000), usual.requests),
         // hyper's buffer has at least 8 KiB.
-        header_bytes: size(within(&document.header_bytes, 8_192, 1_048_576), usual.header_bytes),
-        idle: time(within(&document.idle_seconds, 1, 3_600), usual.idle),
-        drain: time(within(&document.drain_seconds, 1, 600), usual.drain),
+        header_bytes: size(within(header_bytes, 8_192, 1_048_576), usual.header_bytes),
+        idle: time(within(idle_seconds, 1, 3_600), usual.idle),
+        drain: time(within(drain_seconds, 1, 600), usual.drain),
     }
 }

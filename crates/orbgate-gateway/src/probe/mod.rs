@@ -4,9 +4,11 @@
 mod tries;
 mod wire;
 
+use core::hash::BuildHasher as _;
 use core::net::SocketAddr;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::hash::RandomState;
 use std::path::Path;
 use std::sync::mpsc::Receiver;
 
@@ -19,8 +21,8 @@ use crate::authorize::state::State;
 use crate::config::error::StartError;
 use crate::config::promises::Promises;
 
-/// The value that a client writes into headers that it must not set.
-const LIE: &str = "client";
+/// What findings show in place of a probe's mark, so that two runs have the same findings.
+const MARK: &str = "MARK";
 
 /// The oldest proxies with which the tests of the examples pass. Older ones might do something that no line of an example prevents.
 pub const OLDEST: &str = "nginx 1.22, HAProxy 2.6, Caddy 2.6, Traefik 3.5, Envoy 1.36";
@@ -34,6 +36,9 @@ struct Probe<'p> {
     public: Option<&'p PublicRoutes>,
     promises: &'p Promises,
     token: &'p str,
+    /// What this probe writes into headers that a client must not set. It is random, so no proxy, issuer or policy has the same
+    /// value.
+    mark: String,
     status: Option<u16>,
     findings: BTreeSet<String>,
 }
@@ -59,6 +64,7 @@ pub fn probe(file: &Path, proxy: SocketAddr, backend: SocketAddr, token: &str) -
         public: state.config.policy.public.as_deref(),
         promises: &state.config.promises,
         token,
+        mark: random_mark(),
         status: None,
         findings: BTreeSet::new(),
     };
@@ -100,10 +106,10 @@ impl Probe<'_> {
         // The client's headers name a call that it may make, but it makes another one, or vice
         // versa.
         for (other, secret) in closed.iter().take(8) {
-            for lie in lies(method, &target) {
+            for lie in lies(method, &self.marked(&target)) {
                 self.send(other, secret, true, &lie);
             }
-            for lie in lies(other, secret) {
+            for lie in lies(other, &self.marked(secret)) {
                 self.send(method, &target, true, &lie);
             }
         }
@@ -120,10 +126,10 @@ impl Probe<'_> {
 
     /// The client sends the promised headers itself, or names them in `Connection` so that a proxy removes them.
     fn promised(&mut self, method: &str, target: &str) {
-        let promises = self.promises;
+        let (promises, mark) = (self.promises, self.mark.clone());
         for name in promises.reserved() {
             for name in names(name) {
-                self.send(method, target, true, &[(name, LIE)]);
+                self.send(method, target, true, &[(name, &*mark)]);
             }
         }
         for name in promises.names() {
@@ -172,7 +178,7 @@ impl Probe<'_> {
     /// No honest request arrived; perhaps one does that names another call in its headers.
     fn with_lies_alone(&mut self, calls: &[(&str, String)]) {
         for (method, target) in calls {
-            for lie in lies(method, target) {
+            for lie in lies(method, &self.marked(target)) {
                 if self.send(method, "/", true, &lie) {
                     return;
                 }
@@ -209,7 +215,7 @@ impl Probe<'_> {
         let with = headers.first().map_or_else(String::new, |(name, value)| format!(" with {name}: {value}"));
         for arrived in &arrived {
             let wrong = self.judge(method, target, arrived).map(Cow::Borrowed);
-            if let Some(wrong) = wrong.or_else(|| misleading(arrived, headers)) {
+            if let Some(wrong) = wrong.or_else(|| misleading(arrived, headers, &self.mark)) {
                 self.find(&format!(
                     "{method} {target}{with} arrives as {} {}: {wrong}",
                     arrived.method, arrived.target
@@ -236,7 +242,7 @@ impl Probe<'_> {
             }
         }
         let is_promised = |own: &str| self.promises.reserved().any(|name| same_header(own.as_bytes(), name.as_bytes()));
-        if arrived.headers.iter().any(|(name, value)| value == LIE && is_promised(name)) {
+        if arrived.headers.iter().any(|(name, value)| value.contains(&self.mark) && is_promised(name)) {
             return Some("a promised header is the client's");
         }
         let connections = arrived.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("Connection"));
@@ -276,8 +282,19 @@ impl Probe<'_> {
     }
 
     fn find(&mut self, finding: &str) {
-        self.findings.insert(finding.to_owned());
+        self.findings.insert(finding.replace(&self.mark, MARK));
     }
+
+    /// A target in a header that a proxy can't have written itself. No decision depends on its query.
+    fn marked(&self, target: &str) -> String {
+        format!("{target}?{}", self.mark)
+    }
+}
+
+/// The standard library's hasher has keys of the system's random numbers.
+fn random_mark() -> String {
+    let halves = [0_u8, 1].map(|half| format!("{:016x}", RandomState::new().hash_one(half)));
+    format!("orbgate-probe-{}", halves.concat())
 }
 
 /// A target without its query, which no decision depends on.
@@ -291,7 +308,7 @@ fn is_denial(status: u16) -> bool {
 }
 
 /// How a backend could misread the headers of an allowed request: as another protocol, or as another call.
-fn misleading(arrived: &Arrived, sent: &[Header<'_>]) -> Option<Cow<'static, str>> {
+fn misleading(arrived: &Arrived, sent: &[Header<'_>], mark: &str) -> Option<Cow<'static, str>> {
     let mut upgrades = arrived.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("Upgrade"));
     let is_websocket = |value: &str| value.eq_ignore_ascii_case("websocket");
     match (upgrades.next(), upgrades.next()) {
@@ -302,10 +319,15 @@ fn misleading(arrived: &Arrived, sent: &[Header<'_>]) -> Option<Cow<'static, str
     if arrived.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("HTTP2-Settings")) {
         return Some("the client's `HTTP2-Settings` arrives, which belongs to an upgrade to `h2c`".into());
     }
-    let mut lies = sent.iter().filter(|(name, value)| name.starts_with('X') && *value != LIE);
+    let mut lies = sent.iter().filter(|(name, value)| name.starts_with('X') && *value != mark);
     let arrives = |(name, value): &&Header<'_>| {
+        let is_clients = |actual: &str| match value.contains(mark) {
+            true => actual.contains(mark),
+            // A method can't have a mark. The one that arrives is true, whoever wrote it.
+            false => actual == *value && actual != arrived.method,
+        };
         let mut headers = arrived.headers.iter();
-        headers.any(|(own, actual)| same_header(own.as_bytes(), name.as_bytes()) && actual == value)
+        headers.any(|(own, actual)| same_header(own.as_bytes(), name.as_bytes()) && is_clients(actual))
     };
     let (name, _) = lies.find(arrives)?;
     Some(format!("the client's `{name}` arrives, and names another call to backends that read it").into())
@@ -313,7 +335,7 @@ fn misleading(arrived: &Arrived, sent: &[Header<'_>]) -> Option<Cow<'static, str
 
 #[cfg(test)]
 mod tests {
-    use super::{Arrived, LIE, OLDEST, misleading};
+    use super::{Arrived, MARK, OLDEST, misleading, random_mark};
 
     #[test]
     fn the_page_has_the_oldest_versions() {
@@ -323,12 +345,19 @@ mod tests {
         assert_eq!(rows.join(", ").replace(" | ", " "), OLDEST);
     }
 
+    #[test]
+    fn each_probe_has_a_mark_of_its_own() {
+        let marks = [random_mark(), random_mark()];
+        assert_ne!(marks[0], marks[1]);
+        assert!(marks.iter().all(|mark| mark.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')));
+    }
+
     type Lines<'l> = &'l [(&'l str, &'l str)];
 
     #[test]
     fn only_a_header_that_changes_what_a_backend_does_misleads() {
         let method = [("X-HTTP-Method-Override", "DELETE")];
-        let table: [(Lines<'_>, Lines<'_>, bool); 11] = [
+        let table: [(Lines<'_>, Lines<'_>, bool); 14] = [
             (&[], &[], false),
             (&[("Upgrade", "WebSocket")], &[], false),
             (&[("upgrade", "h2c")], &[], true),
@@ -339,14 +368,17 @@ mod tests {
             (&[("X-HTTP-Method-Override", "GET")], &method, false),
             (&[("X-Orb-Scope", "DELETE")], &method, false),
             (&[("Connection", "close")], &[("Connection", "close")], false),
-            (&[("X-Orb-Scope", LIE)], &[("X-Orb-Scope", LIE)], false),
+            (&[("X-Orb-Scope", MARK)], &[("X-Orb-Scope", MARK)], false),
+            (&[("X-Original-Method", "GET")], &[("X-Original-Method", "GET")], false),
+            (&[("X-Original-URI", "/a")], &[("X-Original-URI", "/a?MARK")], false),
+            (&[("X-Original-URI", "/v1/a?MARK")], &[("X-Original-URI", "/a?MARK")], true),
         ];
         for (headers, sent, misleads) in table {
             let headers = headers.iter();
             let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
             let arrived = Arrived { method: "GET".to_owned(), target: "/".to_owned(), headers: headers.collect() };
             let sent: Vec<_> = sent.iter().map(|(name, value)| ((*name).into(), *value)).collect();
-            let is_misleading = misleading(&arrived, &sent).is_some();
+            let is_misleading = misleading(&arrived, &sent, MARK).is_some();
             assert_eq!(is_misleading, misleads, "{arrived:?} {sent:?}");
         }
     }

@@ -1,6 +1,7 @@
 //! The ledger as a service: commands as JSON, for gates in any language and for operators.
 
 use core::time::Duration;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -27,8 +28,11 @@ use crate::protocols::service::{Protocol, Service};
 /// The maximum size of a message, in bytes.
 const LARGEST: usize = 512 * 1024;
 
-/// The most commands of a message, and entries of an answer.
+/// The most entries of an answer.
 const MOST: usize = 1_000;
+
+/// The most commands of a message: gates read answers of at most 1 MiB, and a receipt with the longest names has 1,841 bytes.
+const MOST_COMMANDS: usize = 500;
 
 /// How long a store may take. Afterwards the command might be done or not.
 const STORE_PATIENCE: Duration = Duration::from_secs(30);
@@ -164,15 +168,21 @@ async fn answered(endpoint: Endpoint, store: &Arc<dyn Ledger>, body: &[u8]) -> R
     })
 }
 
-/// Does several commands, in order and in as few commits as possible. Each has its own answer.
+/// Does several commands in order, and in as few commits as the store can. Each has its own answer.
 async fn each<R: Serialize>(
     store: &Arc<dyn Ledger>,
     commands: Vec<Command>,
     receipt: fn(Answer) -> Option<R>,
 ) -> HttpAnswer {
-    let begun: Vec<_> = commands.into_iter().map(|command| begun(store, command)).collect();
-    let mut answers = Vec::with_capacity(begun.len());
-    for command in begun {
+    // A store that keeps the order has them all at once. Otherwise each waits for the one before: only the store knows which of
+    // them concern one account.
+    let until = patience();
+    let begin = |command| Begun { until, ..begun(store, command) };
+    let mut waiting: VecDeque<_> = commands.into();
+    let mut begun: VecDeque<_> =
+        if store.keeps_order() { waiting.drain(..).map(begin).collect() } else { VecDeque::new() };
+    let mut answers = Vec::with_capacity(begun.len().saturating_add(waiting.len()));
+    while let Some(command) = begun.pop_front().or_else(|| waiting.pop_front().map(begin)) {
         let answer = ended(command).await.and_then(|answer| receipt(answer).ok_or_else(unasked));
         answers.push(match answer {
             Ok(receipt) => Each::Done(receipt),
@@ -238,9 +248,12 @@ fn begun(store: &Arc<dyn Ledger>, command: Command) -> Begun {
             let _ = send.send(answer);
         }),
     );
+    Begun { name, until: patience(), answer }
+}
+
+fn patience() -> Instant {
     let now = Instant::now();
-    let until = now.checked_add(STORE_PATIENCE).unwrap_or(now);
-    Begun { name, until, answer }
+    now.checked_add(STORE_PATIENCE).unwrap_or(now)
 }
 
 async fn ended(begun: Begun) -> Result<Answer, Error> {
@@ -272,6 +285,23 @@ pub(crate) async fn is_ready(store: &Arc<dyn Ledger>) -> bool {
     matches!(tokio::time::timeout(Duration::from_secs(2), answer).await, Ok(Ok(_)))
 }
 
+/// Measures what has expired and isn't written yet. `NaN` if the store doesn't answer.
+pub(crate) async fn measure(store: &Arc<dyn Ledger>) {
+    let store = Arc::clone(store);
+    let backlog = tokio::task::spawn_blocking(move || store.backlog());
+    let backlog = match tokio::time::timeout(Duration::from_secs(2), backlog).await {
+        Ok(Ok(Ok(backlog))) => Some(backlog),
+        _ => None,
+    };
+    let number = |number: u64| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
+    let (accounts, seconds) = match backlog {
+        Some(backlog) => (number(backlog.accounts), number(backlog.age.get().div_euclid(1_000))),
+        None => (f64::NAN, f64::NAN),
+    };
+    metrics::gauge!("orbgate_ledger_backlog_accounts").set(accounts);
+    metrics::gauge!("orbgate_ledger_backlog_seconds").set(seconds);
+}
+
 /// The only secret of a request.
 fn secret(headers: &HeaderMap) -> Option<&[u8]> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
@@ -287,8 +317,8 @@ fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Refused> {
 
 fn several<'b, T: Deserialize<'b>>(body: &'b [u8], command: fn(T) -> Command) -> Result<Vec<Command>, Refused> {
     let read = serde_json::from_slice::<Vec<Object<T>>>(body).map_err(|error| invalid(error.to_string()))?;
-    if read.len() > MOST {
-        return Err(invalid(format!("there are more than {MOST} commands")));
+    if read.len() > MOST_COMMANDS {
+        return Err(invalid(format!("there are more than {MOST_COMMANDS} commands")));
     }
     Ok(read.into_iter().map(|Object(read)| command(read)).collect())
 }

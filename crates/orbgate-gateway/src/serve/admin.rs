@@ -13,7 +13,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use crate::authorize::answers::{HttpAnswer, OVERLOADED};
 use crate::authorize::errors::{ErrorLog, RequestError};
 use crate::authorize::state::State;
-use crate::protocols::ledger::is_ready;
+use crate::protocols::ledger::{is_ready, measure};
 use crate::protocols::service::{Entrance, Protocol, Service};
 
 /// The address of `/healthz`, `/readyz` and `/metrics`.
@@ -72,12 +72,21 @@ impl Service for Admin {
         // A server sends no body in response to `HEAD`.
         let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
         let (status, text) = match (method, request.uri().path()) {
-            (&Method::GET, "/healthz") => (StatusCode::OK, "ok\n".to_owned()),
+            (&Method::GET, "/healthz") => match self.current.load().ledger.as_ref().and_then(|it| it.store.stopped()) {
+                None => (StatusCode::OK, "ok\n".to_owned()),
+                // Only a restart helps. The log has the cause.
+                Some(_) => (StatusCode::SERVICE_UNAVAILABLE, "the ledger has stopped\n".to_owned()),
+            },
             (&Method::GET, "/readyz") => match self.lacks().await {
                 None => (StatusCode::OK, "ready\n".to_owned()),
                 Some(lacks) => (StatusCode::SERVICE_UNAVAILABLE, format!("{lacks}\n")),
             },
-            (&Method::GET, "/metrics") => (StatusCode::OK, self.counted.render()),
+            (&Method::GET, "/metrics") => {
+                if let Some(ledger) = &self.current.load_full().ledger {
+                    measure(&ledger.store).await;
+                }
+                (StatusCode::OK, self.counted.render())
+            }
             _ => (StatusCode::NOT_FOUND, String::new()),
         };
         let mut response = HttpAnswer::new(Full::from(text));

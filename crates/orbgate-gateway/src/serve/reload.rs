@@ -1,14 +1,15 @@
-//! Loads a new configuration without a restart: when the configuration file, the file of issuers or a certificate
+//! Loads a new configuration without a restart: when the configuration file, the file of issuers, a secret or a certificate
 //! changes, or on `SIGHUP`.
 //!
 //! `orbgate-tower` follows the policy file. The signal is passed on to it.
 
-use core::time::Duration;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use arc_swap::ArcSwap;
+use orbgate_gate::{Ending, Follower, Look};
 use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 
@@ -18,20 +19,13 @@ use crate::authorize::tokenless::{Tokenless, accepted_in};
 use crate::config::error::StartError;
 use crate::config::files;
 
-/// The contents of the files; `None` for a file that can't be read.
-type Texts = Vec<Option<Vec<u8>>>;
-
-/// The first of them, the configuration and the file of issuers, can be sealed.
-const SEALABLE: usize = 2;
-
-/// How long a version must rest if an operator waits for it.
-const SHORT_REST: Duration = Duration::from_secs(1);
+/// What is in each file, or why it can't be read.
+type Texts = Vec<(PathBuf, io::Result<Vec<u8>>)>;
 
 /// Follows the files until it is asked to stop.
 ///
-/// A version takes effect after it has rested: it was read twice, an interval apart, without a change. After the signal
-/// it rests for a second, or not at all if each changed file has a seal. A version that names other files is read once
-/// more, because those might have changed in the meantime.
+/// A [`Follower`] decides when the files' contents count. Files that a new version names are followed before it counts.
+#[expect(clippy::disallowed_methods, reason = "a pause is measured, and nothing else depends on the time")]
 pub(crate) async fn follow(
     file: Arc<Path>,
     current: Arc<ArcSwap<State>>,
@@ -39,24 +33,42 @@ pub(crate) async fn follow(
     mut hangup: Signal,
     mut stop: watch::Receiver<bool>,
 ) {
-    let mut judged = texts(&file, &current).await;
-    let mut resting = None;
-    let mut is_awaited = false;
+    let (mut follower, start) = (Follower::new(INTERVAL), Instant::now());
+    let mut files = named(&file, &current.load());
+    let texts = read(&files).await;
+    look(&mut follower, &texts, false, start);
+    // What has changed since the start is a version to load.
+    if current.load().is_of(&texts) {
+        follower.took(Ending::default());
+    }
     loop {
-        let pause = if is_awaited { SHORT_REST } else { INTERVAL };
         let is_told = tokio::select! {
             _ = stop.changed() => return,
             _ = hangup.recv() => true,
-            () = tokio::time::sleep(pause) => false,
+            () = tokio::time::sleep(follower.pause()) => false,
         };
-        is_awaited |= is_told;
-        let now = texts(&file, &current).await;
-        if counts(is_awaited, resting.as_ref(), &now, &judged) {
-            (resting, is_awaited) = (None, false);
-            judged = now;
-            reload(&file, &current).await;
-        } else {
-            resting = (is_awaited || now != judged).then_some(now);
+        let mut texts = read(&files).await;
+        match look(&mut follower, &texts, is_told, start) {
+            Look::Wait => {}
+            Look::Unreadable => refuse(&current, &why_unreadable(&file, &current, &texts).await),
+            Look::Load | Look::Unchanged => {
+                let loaded;
+                (loaded, texts) = reload(&file, &current, texts).await;
+                match loaded {
+                    Loaded::Active => {
+                        files = named(&file, &current.load());
+                        texts.retain(|(path, _)| files.contains(path));
+                        look(&mut follower, &texts, false, start);
+                        follower.took(Ending::default());
+                    }
+                    Loaded::Names(more) => {
+                        files = more;
+                        look(&mut follower, &read(&files).await, is_told, start);
+                    }
+                    Loaded::Refused => follower.refused(),
+                    Loaded::Changing => follower.postponed(start.elapsed()),
+                }
+            }
         }
         if is_told {
             current.load().read_policy();
@@ -67,23 +79,21 @@ pub(crate) async fn follow(
     }
 }
 
-/// Whether a version takes effect now, or has to rest first.
-fn counts(is_awaited: bool, resting: Option<&Texts>, now: &Texts, judged: &Texts) -> bool {
-    let has_rested = resting == Some(now);
-    match is_awaited {
-        true => has_rested || are_whole(now, judged),
-        false => has_rested && now != judged,
-    }
+fn look(follower: &mut Follower, texts: &Texts, is_told: bool, start: Instant) -> Look {
+    let texts: Vec<_> = texts.iter().map(|(_, text)| text.as_deref().ok()).collect();
+    follower.look(&texts, is_told, start.elapsed())
 }
 
-/// Whether each file is unchanged, or has a seal that shows that it is complete. If only one of a certificate and its
-/// key has changed, they don't match.
-fn are_whole(now: &Texts, judged: &Texts) -> bool {
-    let is_whole = |(at, text): (usize, &Option<Vec<u8>>)| {
-        let is_sealed = |text: &Vec<u8>| orbgate_yaml::is_sealed(text);
-        at >= SEALABLE || judged.get(at) == Some(text) || text.as_ref().is_some_and(is_sealed)
-    };
-    now.iter().enumerate().all(is_whole)
+/// Why files can't be read. Loading them names the setting of each.
+async fn why_unreadable(file: &Arc<Path>, current: &ArcSwap<State>, texts: &Texts) -> String {
+    let (path, former) = (Arc::clone(file), current.load_full());
+    let load = move || State::again(&path, &former).err().map(|error| error.to_string());
+    // A file that is there again by now is read at the next look.
+    tokio::task::spawn_blocking(load).await.ok().flatten().unwrap_or_else(|| {
+        let errors =
+            texts.iter().filter_map(|(file, text)| Some(format!("{}: {}", file.display(), text.as_ref().err()?)));
+        errors.collect::<Vec<_>>().join("\n")
+    })
 }
 
 /// Stores the active policy, and the list of requests that need no token, for the next start.
@@ -127,27 +137,56 @@ impl Keeper {
     }
 }
 
-/// Loads the current configuration, or reports why the previous one stays active.
-async fn reload(file: &Arc<Path>, current: &ArcSwap<State>) {
+/// How an attempt to load the files has ended.
+enum Loaded {
+    Active,
+    /// It names files that haven't rested yet. These are all of its files.
+    Names(Vec<PathBuf>),
+    Refused,
+    /// They have changed since they were judged.
+    Changing,
+}
+
+/// Loads these versions of the files, or reports why the previous ones stay active.
+async fn reload(file: &Arc<Path>, current: &ArcSwap<State>, texts: Texts) -> (Loaded, Texts) {
     let (path, former) = (Arc::clone(file), current.load_full());
     // Compiling a policy takes time, and its file might have to rest.
-    let load = move || State::again(&path, &former);
-    let loaded = tokio::task::spawn_blocking(load).await;
-    let refused = match loaded {
-        Ok(Ok(state)) => {
+    let load = move || {
+        let state = State::again(&path, &former);
+        // The files are read again to load them. Other contents than those that have rested don't count.
+        let is_same =
+            |(file, text): &(PathBuf, io::Result<Vec<u8>>)| text.as_ref().ok() == files::read(file).ok().as_ref();
+        let is_rested = texts.iter().all(is_same) && state.as_ref().map_or(true, |state| state.is_of(&texts));
+        (state, is_rested, texts)
+    };
+    let refused = match tokio::task::spawn_blocking(load).await {
+        Ok((_, false, texts)) => return (Loaded::Changing, texts),
+        Ok((Ok(state), true, texts)) => {
+            let files = named(file, &state);
+            if files.iter().any(|file| texts.iter().all(|(followed, _)| followed != file)) {
+                return (Loaded::Names(files), texts);
+            }
             // A removed issuer is dropped at once, however long the others take to return their keys.
             let fetcher = state.keys.fetcher.clone();
+            let policy = state.policy().1.digest();
+            state.state_charging();
             current.store(Arc::new(state));
-            tracing::info!("configuration loaded");
+            tracing::info!(%policy, "configuration loaded");
             count("loaded");
             // Fetches now so that the first request for a new issuer needn't wait.
             tokio::spawn(async move { fetcher.fetch().await });
-            return;
+            return (Loaded::Active, texts);
         }
-        Ok(Err(error)) => error.to_string(),
-        Err(panic) => panic.to_string(),
+        Ok((Err(error), true, texts)) => (error.to_string(), texts),
+        Err(panic) => (panic.to_string(), Texts::new()),
     };
-    tracing::error!("configuration refused, the active one stays: {refused}");
+    refuse(current, &refused.0);
+    (Loaded::Refused, refused.1)
+}
+
+fn refuse(current: &ArcSwap<State>, why: &str) {
+    let policy = current.load().policy().1.digest();
+    tracing::error!(%policy, "configuration refused, the active one stays: {why}");
     count("refused");
 }
 
@@ -155,48 +194,19 @@ fn count(result: &'static str) {
     metrics::counter!("orbgate_gateway_loads_total", "result" => result).increment(1);
 }
 
-async fn texts(file: &Path, current: &ArcSwap<State>) -> Texts {
-    let state = current.load_full();
-    let named = state.files().map(Path::to_owned);
-    let files: Vec<_> = core::iter::once(file.to_owned()).chain(named).collect();
-    let read = move || files.iter().map(|file| files::read(file).ok()).collect();
-    tokio::task::spawn_blocking(read).await.unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Texts, counts};
-
-    /// The configuration, the file of issuers, and a certificate.
-    fn texts(files: [&str; 3]) -> Texts {
-        files.map(|text| Some(text.as_bytes().to_vec())).to_vec()
-    }
-
-    #[test]
-    fn a_version_counts_once_it_has_rested_or_is_whole() {
-        let sealed = orbgate_yaml::seal("b: 1\n");
-        let judged = texts(["a", "a", "a"]);
-        let half = texts(["b", "a", "a"]);
-        let certificate = texts(["a", "a", "b"]);
-        let whole = texts([&sealed, "a", "b"]);
-        let sealed_and_half = texts([&sealed, "b", "a"]);
-        let table = [
-            (false, None, &judged, false),
-            (false, Some(&judged), &judged, false),
-            (false, None, &half, false),
-            (false, Some(&certificate), &half, false),
-            (false, Some(&half), &half, true),
-            (false, None, &whole, false),
-            (true, None, &judged, true),
-            (true, None, &half, false),
-            (true, Some(&half), &half, true),
-            (true, None, &certificate, true),
-            (true, None, &whole, true),
-            (true, None, &sealed_and_half, false),
-        ];
-        for (at, (is_awaited, resting, now, expected)) in table.into_iter().enumerate() {
-            let actual = counts(is_awaited, resting, now, &judged);
-            assert_eq!(actual, expected, "{at}");
+/// All files that are followed, the configuration first.
+fn named(file: &Path, state: &State) -> Vec<PathBuf> {
+    let mut files = vec![file.to_owned()];
+    for named in state.files() {
+        if !files.iter().any(|file| file == named) {
+            files.push(named.to_owned());
         }
     }
+    files
+}
+
+async fn read(files: &[PathBuf]) -> Texts {
+    let files = files.to_vec();
+    let read = move || files.into_iter().map(|file| (file.clone(), files::read(&file))).collect();
+    tokio::task::spawn_blocking(read).await.unwrap_or_default()
 }

@@ -97,7 +97,11 @@ fn allow_open_files(needed: u64) {
     }
 }
 
+/// A gateway that only serves a ledger decides nothing.
 fn log_policy(state: &State) {
+    if !state.decides() {
+        return;
+    }
     let (file, engine) = state.policy();
     let file = file.map(|file| file.display().to_string());
     let (routes, scopes, digest) = (engine.routes().len(), engine.scope_count(), engine.digest());
@@ -119,6 +123,7 @@ async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> 
         tracing::warn!("{warning}");
     }
     log_policy(&state);
+    state.state_charging();
     allow_open_files(state.config.open_files());
     let (fetcher, limits) = (state.keys.fetcher.clone(), config.limits);
     let current = Arc::new(ArcSwap::from_pointee(state));

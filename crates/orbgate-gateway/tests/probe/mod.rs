@@ -110,6 +110,20 @@ fn a_proxy_without_mistakes_has_no_findings() {
         }
     });
     assert_eq!(bench.probe(own), BTreeSet::new());
+    // What it writes itself is true, even if the client's headers have the same names. The test issuer's client is `client`, and
+    // a word that clients write isn't the mark.
+    let truthful = sends(|client, sent| {
+        for name in TARGETS {
+            sent.set(name, &client.target);
+        }
+        for name in METHODS.into_iter().filter(|name| !name.contains("Override")) {
+            sent.set(name, &client.method);
+        }
+        for (name, _) in client.starting("x-orb-").filter(|(name, _)| !PROMISED.iter().any(|it| name.ends_with(it))) {
+            sent.set(&name, "client");
+        }
+    });
+    assert_eq!(bench.probe(truthful), BTreeSet::new());
     // Each request has one `Connection`, so that a proxy that takes only the first sees what is probed.
     let two = unasked(|it| !["", "CONNECT"].contains(&&*it.method) && it.starting("connection").count() != 1);
     assert_eq!(bench.probe(two), BTreeSet::new());
@@ -286,12 +300,12 @@ fn a_decision_about_the_call_in_a_header_is_found() {
     };
     let both = ["X-Original-URI", "X-Forwarded-Uri"].map(str::to_owned);
     let expected = [
-        one("GET /v1/b", &targets, "/v1/a"),
-        one("GET /v1/a", &targets, "/v1/a/1"),
+        one("GET /v1/b", &targets, "/v1/a?MARK"),
+        one("GET /v1/a", &targets, "/v1/a/1?MARK"),
         one("DELETE /v1/a/1", &methods, "GET"),
         // Two headers name the whole of another call; a finding has the first.
-        one("POST /v1/c", &both, "/v1/a"),
-        one("DELETE /v1/a/1", &both, "/v1/a"),
+        one("POST /v1/c", &both, "/v1/a?MARK"),
+        one("DELETE /v1/a/1", &both, "/v1/a?MARK"),
     ];
     let expected = expected.into_iter().flatten().collect();
     assert_eq!(findings, expected);
@@ -305,11 +319,12 @@ fn a_header_that_names_another_call_to_the_backend_is_found() {
         let named = client.starting("x-").filter(|(name, _)| !name.to_ascii_lowercase().contains("orb"));
         sent.headers.extend(named);
     }));
-    let others = ["/v1/b", "/v1/c", "/v1/a/1"];
+    let others = ["/v1/b?MARK", "/v1/c?MARK", "/v1/a/1?MARK"];
     let targets = spelled(TARGETS).into_iter().flat_map(|name| others.map(|other| format!("{name}: {other}")));
     let names = METHODS.into_iter().filter(|name| !name.contains("HTTP") && *name != "X-Method-Override");
     let methods = spelled(names).into_iter();
-    let methods = methods.flat_map(|name| ["GET", "POST", "DELETE"].map(|other| format!("{name}: {other}")));
+    // A header with the method that arrives is true.
+    let methods = methods.flat_map(|name| ["POST", "DELETE"].map(|other| format!("{name}: {other}")));
     assert_eq!(passes, with("GET /v1/a", targets.chain(methods), NAMED));
 
     let rewrites = bench.probe(sends(|client, sent| {
@@ -326,10 +341,10 @@ fn a_promised_header_that_is_wrong_is_found() {
     let bench = Bench::start("probe-promised");
     let names = PROMISED.map(|word| format!("x-orb-{word}"));
     let identity = IDENTITY.map(|word| format!("x-orb-{word}"));
-    let dashes = names.iter().map(|name| format!("{name}: client"));
-    let more = identity.iter().map(|name| format!("{name}: client"));
+    let dashes = names.iter().map(|name| format!("{name}: MARK"));
+    let more = identity.iter().map(|name| format!("{name}: MARK"));
     let others = spelled(names.iter().chain(&identity).map(String::as_str)).into_iter();
-    let others = others.filter(|name| !name.contains('-')).map(|name| format!("{name}: client"));
+    let others = others.filter(|name| !name.contains('-')).map(|name| format!("{name}: MARK"));
 
     // The client's copy arrives in place of the gateway's, next to it, or under a name that servers take for the same.
     let in_place = sends(|client, sent| {
@@ -425,7 +440,7 @@ fn a_probe_to_which_nothing_arrives_is_no_success() {
         it.target = target.to_owned();
         it.method = "GET".to_owned();
     }));
-    let expected = with("GET /", ["X-Original-URI: /v1/a".to_owned()], OTHER);
+    let expected = with("GET /", ["X-Original-URI: /v1/a?MARK".to_owned()], OTHER);
     assert_eq!(header, expected);
     // It ends after the first request: the look whether it is there comes before.
     let ended = bench.probe_until(none(), 2);

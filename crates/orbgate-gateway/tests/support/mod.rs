@@ -187,7 +187,9 @@ impl Running {
     /// Why it refused configurations, with `FOLDER` instead of this folder.
     pub(crate) fn refusals(&self, folder: &Path) -> Vec<String> {
         let errors = self.errors().into_iter();
-        let refusals = errors.filter(|fields| fields.as_object().is_some_and(|it| it.len() == 1));
+        let is_refusal =
+            |fields: &Value| fields["message"].as_str().is_some_and(|it| it.starts_with("configuration refused"));
+        let refusals = errors.filter(is_refusal);
         let text = |fields: Value| fields["message"].as_str().unwrap_or_default().to_owned();
         let folder = folder.display().to_string();
         refusals.map(|fields| text(fields).replace(&folder, "FOLDER")).collect()

@@ -1,11 +1,12 @@
 //! An account while a command works on it: its time, its grants, and the rules by which orbs move.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::answer::{Cause, State};
 use crate::command::Grant;
 use crate::plan::rows::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Tables};
-use crate::plan::{Stop, broken};
+use crate::plan::stop::{Stop, broken};
 use crate::value::{Bucket, Id, Millis, Orbs, Order};
 
 /// An account at a time. What had expired by then is written.
@@ -14,12 +15,10 @@ pub(crate) struct Open {
     pub(crate) account: AccountRow,
     /// The time of the command: never before that of an earlier command.
     pub(crate) now: Millis,
-    /// The open grants, once they were needed, and whether each has changed.
-    grants: Vec<(GrantRow, bool)>,
+    /// The grants that were needed, by their numbers, and whether each has changed.
+    grants: BTreeMap<u64, (GrantRow, bool)>,
     /// Whether the account has changed.
     is_changed: bool,
-    /// Whether only its next due time has.
-    is_rescheduled: bool,
     entries: Vec<EntryRow>,
     new_grants: Vec<GrantRow>,
 }
@@ -28,19 +27,34 @@ pub(crate) struct Open {
 type Lines = BTreeMap<u64, LineRow>;
 
 impl Open {
-    pub(crate) fn new(tables: &mut impl Tables, account: AccountRow, now: Millis) -> Result<Self, Stop> {
-        let now = now.max(account.clock);
-        let grants = match account.posted() {
-            // Every grant is closed.
-            Some(Orbs::ZERO) => Vec::new(),
-            _ => tables.open_grants(account.key)?.into_iter().map(|grant| (grant, false)).collect(),
-        };
-        let (entries, new_grants) = (Vec::new(), Vec::new());
-        let mut open = Self { account, now, grants, is_changed: false, is_rescheduled: false, entries, new_grants };
-        if open.account.is_due(now) {
-            open.expire(tables)?;
+    /// Writes what has expired, and opens the account, unless there is more than the store writes at once.
+    fn new(tables: &mut impl Tables, mut account: AccountRow, now: Millis) -> Result<Self, Stop> {
+        keeps_order(tables, &account)?;
+        if account.is_due(now) {
+            let most = tables.most_expiries(account.key);
+            account = expire(tables, account, now, most)?.0;
+            if account.is_due(now) {
+                return Err(Stop::Later(account.key));
+            }
         }
-        Ok(open)
+        Ok(Self::unwritten(account, now))
+    }
+
+    /// The account at a time. What has expired by then isn't written.
+    fn unwritten(account: AccountRow, now: Millis) -> Self {
+        let (now, grants) = (now.max(account.clock), BTreeMap::new());
+        let (entries, new_grants) = (Vec::new(), Vec::new());
+        Self { account, now, grants, is_changed: false, entries, new_grants }
+    }
+
+    /// The account as it will be once what has expired by now is written. Writes nothing.
+    pub(crate) fn seen(tables: &mut impl Tables, account: AccountRow, now: Millis) -> Result<AccountRow, Stop> {
+        keeps_order(tables, &account)?;
+        let mut open = Self::unwritten(account, now);
+        if open.account.is_due(now) {
+            open.end_due(tables, usize::MAX)?;
+        }
+        Ok(open.account)
     }
 
     /// Opens an account, works on it, and closes it. A refused command keeps what has expired.
@@ -59,21 +73,27 @@ impl Open {
     }
 
     /// Writes what has changed.
-    pub(crate) fn close(mut self, tables: &mut impl Tables) -> Result<(), Stop> {
+    fn close(mut self, tables: &mut impl Tables) -> Result<(), Stop> {
         if !self.is_changed {
-            return if self.is_rescheduled { tables.update_account(&self.account) } else { Ok(()) };
+            return Ok(());
         }
+        self.write(tables)?;
+        self.account.clock = self.now;
+        tables.update_account(&self.account)
+    }
+
+    /// Writes what has changed but the account.
+    fn write(&self, tables: &mut impl Tables) -> Result<(), Stop> {
         for grant in &self.new_grants {
             tables.insert_grant(grant)?;
         }
-        for (grant, _) in self.grants.iter().filter(|(_, is_changed)| *is_changed) {
+        for (grant, _) in self.grants.values().filter(|(_, is_changed)| *is_changed) {
             tables.update_grant(grant)?;
         }
         for entry in &self.entries {
             tables.append(entry)?;
         }
-        self.account.clock = self.now;
-        tables.update_account(&self.account)
+        Ok(())
     }
 
     pub(crate) fn posted(&self) -> Option<Orbs> {
@@ -110,73 +130,98 @@ impl Open {
     }
 
     /// Takes back what is available of a grant.
-    pub(crate) fn revoke(&mut self, id: &Id, grant: &GrantRow) -> Result<Orbs, Stop> {
+    pub(crate) fn revoke(&mut self, tables: &mut impl Tables, id: &Id, seq: u64) -> Result<Orbs, Stop> {
         let mut lines = Lines::new();
-        // The row might have been read before the account's expiries were written.
-        let open = self.grants.iter().find(|(open, _)| open.seq == grant.seq);
-        let amount = open.map_or(Orbs::ZERO, |(open, _)| open.available);
+        let grant = self.open(tables, seq)?;
+        let (amount, bucket) = (grant.available, grant.bucket);
         if amount > Orbs::ZERO {
-            let line = lines.entry(grant.seq).or_default();
-            let grant = self.open(grant.seq)?;
             grant.available = Orbs::ZERO;
             grant.revoked = add(grant.revoked, amount)?;
-            line.available = minus(amount)?;
-            let bucket = grant.bucket;
+            lines.entry(seq).or_default().available = minus(amount)?;
             *self.available(bucket) = sub(*self.available(bucket), amount)?;
         }
         self.append(self.now, Cause::Revoke, id, lines, Orbs::ZERO)?;
         Ok(amount)
     }
 
-    /// The orbs of the grants that a hold may use: available, and held but coming back if other holds are voided.
-    pub(crate) fn eligible(&self, bonus: bool) -> Option<(Orbs, Orbs)> {
-        let sums = self.grants.iter().map(|(grant, _)| grant);
-        let mut sums = sums.filter(|grant| (bonus || grant.bucket == Bucket::Paid) && !grant.has_expired(self.now));
-        sums.try_fold((Orbs::ZERO, Orbs::ZERO), |(available, held), grant| {
-            Some((available.plus(grant.available)?, held.plus(grant.held)?))
-        })
+    /// The available orbs that a hold may use.
+    pub(crate) fn eligible(&self, bonus: bool) -> Result<Orbs, Stop> {
+        let AccountRow { paid, bonus: free, .. } = self.account;
+        // INVARIANT: what has expired isn't available, because its expiry is written when the account is opened.
+        add(paid, if bonus { free } else { Orbs::ZERO })
     }
 
-    /// Chooses the grants that give an amount, in order, as far as they have it.
-    pub(crate) fn draw(&self, order: Order, bonus: bool, amount: Orbs) -> Vec<(u64, Orbs)> {
-        let eligible = self.grants.iter().map(|(grant, _)| grant);
-        let mut eligible: Vec<_> =
-            eligible.filter(|grant| (bonus || grant.bucket == Bucket::Paid) && grant.available > Orbs::ZERO).collect();
-        // INVARIANT: what has expired isn't available, because its expiry is written when the account is opened.
+    /// The held orbs that a hold may use if other holds are voided.
+    pub(crate) fn returning(&self, tables: &mut impl Tables, bonus: bool) -> Result<Orbs, Stop> {
+        if self.account.held == Orbs::ZERO {
+            return Ok(Orbs::ZERO);
+        }
+        let grants = tables.held_grants(self.account.key)?.into_iter();
+        let grants = grants.filter(|grant| (bonus || grant.bucket == Bucket::Paid) && !grant.has_expired(self.now));
+        grants.map(|grant| grant.held).try_fold(Orbs::ZERO, add)
+    }
+
+    /// Chooses the grants that give an amount, in order, as far as they have it. INVARIANT: nothing has changed yet, so that the
+    /// store knows what is available.
+    pub(crate) fn draw(
+        &mut self,
+        tables: &mut impl Tables,
+        order: Order,
+        bonus: bool,
+        amount: Orbs,
+    ) -> Result<Vec<(u64, Orbs)>, Stop> {
+        let mut lines = Vec::new();
+        if amount == Orbs::ZERO {
+            return Ok(lines);
+        }
+        // Those of each bucket that suffice by themselves.
+        let mut eligible = tables.spendable(self.account.key, Bucket::Paid, amount)?;
+        if bonus {
+            eligible.extend(tables.spendable(self.account.key, Bucket::Bonus, amount)?);
+        }
         eligible.sort_by_key(|grant| {
-            let expiry = grant.expires_at.map_or(u64::MAX, Millis::get);
+            let (expiry, seq) = grant.rank();
             let is = |bucket| u64::from(grant.bucket == bucket);
             match order {
-                Order::BonusFirst => (is(Bucket::Paid), expiry, grant.seq),
-                Order::PaidFirst => (is(Bucket::Bonus), expiry, grant.seq),
-                Order::SoonestFirst => (expiry, is(Bucket::Paid), grant.seq),
+                Order::BonusFirst => (is(Bucket::Paid), expiry, seq),
+                Order::PaidFirst => (is(Bucket::Bonus), expiry, seq),
+                Order::SoonestFirst => (expiry, is(Bucket::Paid), seq),
             }
         });
         let mut rest = amount;
-        let mut lines = Vec::new();
         for grant in eligible {
             let taken = grant.available.min(rest);
             rest = rest.minus(taken).unwrap_or_default();
             if taken > Orbs::ZERO {
                 lines.push((grant.seq, taken));
+                self.grants.entry(grant.seq).or_insert((grant, false));
             }
         }
-        lines
+        Ok(lines)
     }
 
     /// The bonus orbs among these lines.
-    pub(crate) fn bonus_of(&self, lines: &[(u64, Orbs)]) -> Result<Orbs, Stop> {
-        let bonus = lines
-            .iter()
-            .filter(|(seq, _)| self.grants.iter().any(|(grant, _)| grant.seq == *seq && grant.bucket == Bucket::Bonus));
-        bonus.map(|(_, amount)| *amount).try_fold(Orbs::ZERO, add)
+    pub(crate) fn bonus_of(&mut self, tables: &mut impl Tables, lines: &[(u64, Orbs)]) -> Result<Orbs, Stop> {
+        let mut sum = Orbs::ZERO;
+        for (seq, amount) in lines {
+            if self.needed(tables, *seq)?.0.bucket == Bucket::Bonus {
+                sum = add(sum, *amount)?;
+            }
+        }
+        Ok(sum)
     }
 
-    pub(crate) fn hold(&mut self, id: &Id, lines: &[(u64, Orbs)], expires_at: Millis) -> Result<(), Stop> {
+    pub(crate) fn hold(
+        &mut self,
+        tables: &mut impl Tables,
+        id: &Id,
+        lines: &[(u64, Orbs)],
+        expires_at: Millis,
+    ) -> Result<(), Stop> {
         let mut changes = Lines::new();
         for (seq, amount) in lines {
             let line = changes.entry(*seq).or_default();
-            let grant = self.open(*seq)?;
+            let grant = self.open(tables, *seq)?;
             grant.available = sub(grant.available, *amount)?;
             grant.held = add(grant.held, *amount)?;
             line.available = minus(*amount)?;
@@ -192,6 +237,7 @@ impl Open {
     /// Captures part of what is held, releases the rest, and captures more of what is available.
     pub(crate) fn settle(
         &mut self,
+        tables: &mut impl Tables,
         id: &Id,
         cause: Cause,
         (held, captured): (&[(u64, Orbs)], Orbs),
@@ -199,10 +245,10 @@ impl Open {
         shortfall: Orbs,
     ) -> Result<(), Stop> {
         let mut changes = Lines::new();
-        self.end(&mut changes, held, captured, self.now)?;
+        self.end(tables, &mut changes, (held, captured), self.now)?;
         for (seq, amount) in more {
             let line = changes.entry(*seq).or_default();
-            let grant = self.open(*seq)?;
+            let grant = self.open(tables, *seq)?;
             grant.available = sub(grant.available, *amount)?;
             grant.captured = add(grant.captured, *amount)?;
             line.available = line.available.checked_sub(signed(*amount)?).ok_or_else(overflow)?;
@@ -214,14 +260,20 @@ impl Open {
     }
 
     /// Ends the lines of a hold: the first orbs of them are captured, and the others released.
-    fn end(&mut self, changes: &mut Lines, lines: &[(u64, Orbs)], captured: Orbs, at: Millis) -> Result<(), Stop> {
+    fn end(
+        &mut self,
+        tables: &mut impl Tables,
+        changes: &mut Lines,
+        (lines, captured): (&[(u64, Orbs)], Orbs),
+        at: Millis,
+    ) -> Result<(), Stop> {
         let mut rest = captured;
         for (seq, amount) in lines {
             let taken = rest.min(*amount);
             rest = sub(rest, taken)?;
             let released = sub(*amount, taken)?;
             let line = changes.entry(*seq).or_default();
-            let grant = self.open(*seq)?;
+            let grant = self.open(tables, *seq)?;
             grant.held = sub(grant.held, *amount)?;
             grant.captured = add(grant.captured, taken)?;
             line.held = minus(*amount)?;
@@ -240,49 +292,56 @@ impl Open {
         Ok(())
     }
 
-    /// Writes the expiries of holds and grants, in the order of their times. At one time, grants come before holds.
-    fn expire(&mut self, tables: &mut impl Tables) -> Result<(), Stop> {
-        let mut holds = tables.pending(self.account.key, self.now)?;
-        holds.sort_by(|a, b| (b.expires_at, &b.id).cmp(&(a.expires_at, &a.id)));
-        loop {
-            let grants = self.grants.iter().map(|(grant, _)| grant).filter(|grant| grant.available > Orbs::ZERO);
-            let grants = grants.filter_map(|grant| Some((grant.expires_at?, grant.seq)));
-            let grant = grants.filter(|(expiry, _)| *expiry <= self.now).min();
-            match (grant, holds.last().map(|hold| hold.expires_at)) {
-                (Some((time, seq)), hold) if hold.is_none_or(|hold| time <= hold) => self.expire_grant(seq, time)?,
-                (_, Some(_)) => self.expire_hold(tables, holds.pop())?,
-                (_, None) => break,
+    /// Ends what has expired, in the order of its time: at most so many holds and grants. At one time, grants come before holds.
+    /// Returns the holds.
+    fn end_due(&mut self, tables: &mut impl Tables, most: usize) -> Result<Vec<HoldRow>, Stop> {
+        let (account, now) = (self.account.key, self.now);
+        let mut holds = tables.pending(account, now, most)?.into_iter().peekable();
+        let mut due = BTreeSet::new();
+        for grant in tables.due_grants(account, now, most)? {
+            due.insert(grant.rank());
+            self.grants.insert(grant.seq, (grant, false));
+        }
+        let mut ended = Vec::new();
+        while self.entries.len() < most {
+            let hold = holds.peek().map(|hold| hold.expires_at);
+            match due.first().copied() {
+                Some((time, seq)) if hold.is_none_or(|hold| time <= hold.get()) => {
+                    due.remove(&(time, seq));
+                    self.expire_grant(tables, seq)?;
+                }
+                _ => {
+                    let Some(hold) = holds.next() else { break };
+                    self.expire_hold(tables, &hold)?;
+                    // What it releases might expire next.
+                    for (seq, _) in &hold.lines {
+                        let grant = &self.needed(tables, *seq)?.0;
+                        if grant.available > Orbs::ZERO && grant.has_expired(now) {
+                            due.insert(grant.rank());
+                        }
+                    }
+                    ended.push(HoldRow { state: State::Expired, ..hold });
+                }
             }
         }
-        self.account.next_due = tables.next_hold_expiry(self.account.key)?;
-        let grants = self.grants.iter().filter(|(grant, _)| grant.available > Orbs::ZERO);
-        for expiry in grants.map(|(grant, _)| grant.expires_at).collect::<Vec<_>>() {
-            self.due_by(expiry);
-        }
-        // If nothing had expired, the account's time stays, as in a store that doesn't keep a next due time.
-        self.is_rescheduled = true;
-        Ok(())
+        Ok(ended)
     }
 
-    fn expire_grant(&mut self, seq: u64, time: Millis) -> Result<(), Stop> {
-        let grant = self.open(seq)?;
-        let (id, bucket, amount) = (grant.id.clone(), grant.bucket, grant.available);
+    fn expire_grant(&mut self, tables: &mut impl Tables, seq: u64) -> Result<(), Stop> {
+        let grant = self.open(tables, seq)?;
+        let (id, bucket, amount, time) = (grant.id.clone(), grant.bucket, grant.available, grant.expires_at);
         grant.available = Orbs::ZERO;
         grant.expired = add(grant.expired, amount)?;
         *self.available(bucket) = sub(*self.available(bucket), amount)?;
         let line = LineRow { grant: seq, available: minus(amount)?, ..LineRow::default() };
+        let time = time.ok_or_else(|| broken("a grant expires that never does"))?;
         self.append(time, Cause::GrantExpired, &id, [(seq, line)].into(), Orbs::ZERO)
     }
 
-    fn expire_hold(&mut self, tables: &mut impl Tables, hold: Option<HoldRow>) -> Result<(), Stop> {
-        let Some(mut hold) = hold else {
-            return Ok(());
-        };
+    fn expire_hold(&mut self, tables: &mut impl Tables, hold: &HoldRow) -> Result<(), Stop> {
         let mut changes = Lines::new();
-        self.end(&mut changes, &hold.lines, Orbs::ZERO, hold.expires_at)?;
-        self.append(hold.expires_at, Cause::HoldExpired, &hold.id, changes, Orbs::ZERO)?;
-        hold.state = State::Expired;
-        tables.update_hold(&hold, State::Pending)
+        self.end(tables, &mut changes, (&hold.lines, Orbs::ZERO), hold.expires_at)?;
+        self.append(hold.expires_at, Cause::HoldExpired, &hold.id, changes, Orbs::ZERO)
     }
 
     fn append(&mut self, at: Millis, cause: Cause, id: &Id, lines: Lines, shortfall: Orbs) -> Result<(), Stop> {
@@ -299,12 +358,18 @@ impl Open {
         self.account.seq.checked_add(1).filter(|seq| *seq <= crate::value::MAX).ok_or_else(overflow)
     }
 
-    /// An open grant, which is about to change.
-    fn open(&mut self, seq: u64) -> Result<&mut GrantRow, Stop> {
-        let grant = self.grants.iter_mut().find(|(grant, _)| grant.seq == seq);
-        let (grant, is_changed) = grant.ok_or_else(|| broken("a hold has orbs of a grant that isn't open"))?;
+    /// A grant that is about to change.
+    fn open(&mut self, tables: &mut impl Tables, seq: u64) -> Result<&mut GrantRow, Stop> {
+        let (grant, is_changed) = self.needed(tables, seq)?;
         *is_changed = true;
         Ok(grant)
+    }
+
+    fn needed(&mut self, tables: &mut impl Tables, seq: u64) -> Result<&mut (GrantRow, bool), Stop> {
+        Ok(match self.grants.entry(seq) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(missing) => missing.insert((tables.grant_of(self.account.key, seq)?, false)),
+        })
     }
 
     const fn available(&mut self, bucket: Bucket) -> &mut Orbs {
@@ -317,6 +382,36 @@ impl Open {
     fn due_by(&mut self, time: Option<Millis>) {
         self.account.next_due = [self.account.next_due, time].into_iter().flatten().min();
     }
+}
+
+/// A command can't come before an earlier one of its account that waits.
+pub(crate) fn keeps_order(tables: &mut impl Tables, account: &AccountRow) -> Result<(), Stop> {
+    if tables.is_behind(account.key) { Err(Stop::Later(account.key)) } else { Ok(()) }
+}
+
+/// Writes at most so much of what has expired, and returns the account and how many entries that were.
+pub(crate) fn expire(
+    tables: &mut impl Tables,
+    account: AccountRow,
+    now: Millis,
+    most: usize,
+) -> Result<(AccountRow, usize), Stop> {
+    let mut open = Open::unwritten(account, now);
+    if most == 0 {
+        return Ok((open.account, 0));
+    }
+    for hold in open.end_due(tables, most)? {
+        tables.update_hold(&hold, State::Pending)?;
+    }
+    open.write(tables)?;
+    let key = open.account.key;
+    open.account.next_due = [tables.next_hold_expiry(key)?, tables.next_grant_expiry(key)?].into_iter().flatten().min();
+    // If nothing had expired, the account's time stays, as in a store that doesn't keep a next due time.
+    if open.is_changed {
+        open.account.clock = open.now;
+    }
+    tables.update_account(&open.account)?;
+    Ok((open.account, open.entries.len()))
 }
 
 impl AccountRow {

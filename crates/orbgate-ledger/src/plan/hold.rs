@@ -26,8 +26,8 @@ pub(crate) fn hold<T: Tables>(tables: &mut T, order: Order, command: &Hold, now:
         if let Some(denied) = denied(tables, open, command)? {
             return Ok(before(tables, open)?.unwrap_or(HoldAnswer::Denied(denied)));
         }
-        let lines = open.draw(order, command.bonus, command.amount);
-        let bonus = open.bonus_of(&lines)?;
+        let lines = open.draw(tables, order, command.bonus, command.amount)?;
+        let bonus = open.bonus_of(tables, &lines)?;
         let row = HoldRow {
             id: command.id.clone(),
             account: Some(open.account.key),
@@ -45,7 +45,7 @@ pub(crate) fn hold<T: Tables>(tables: &mut T, order: Order, command: &Hold, now:
         if !tables.insert_hold(&row)? {
             return before(tables, open)?.ok_or_else(|| broken("a hold is there, and isn't"));
         }
-        open.hold(&command.id, &row.lines, expires_at)?;
+        open.hold(tables, &command.id, &row.lines, expires_at)?;
         Ok(HoldAnswer::Held { receipt: held(command, &row)?, repeated: false, state: State::Pending })
     });
     Ok(Answer::Hold(answer?))
@@ -72,16 +72,14 @@ fn held(command: &Hold, row: &HoldRow) -> Result<Held, Stop> {
 
 /// Why a hold can't be admitted, if so.
 fn denied(tables: &mut impl Tables, open: &Open, command: &Hold) -> Result<Option<Denied>, Stop> {
-    let eligible = |bonus| open.eligible(bonus).ok_or_else(|| broken("an account has too many orbs"));
-    let (available, held) = eligible(command.bonus)?;
-    let needed = command.amount;
+    let (available, needed) = (open.eligible(command.bonus)?, command.amount);
     if available >= needed {
         return Ok(None);
     }
-    let would_be = available.plus(held).unwrap_or(Orbs::MAX);
+    let would_be = available.plus(open.returning(tables, command.bonus)?).unwrap_or(Orbs::MAX);
     let (reason, retry_at) = if would_be >= needed {
         (Denial::TemporarilyHeld, tables.next_hold_expiry(open.account.key)?)
-    } else if eligible(true)?.0 >= needed {
+    } else if open.eligible(true)? >= needed {
         (Denial::BonusNotAllowed, None)
     } else {
         (Denial::Insufficient, None)
@@ -146,19 +144,19 @@ pub(crate) fn settle<T: Tables>(tables: &mut T, order: Order, command: &Settle, 
         let settlement = match command.settlement {
             command::Settlement::Void => {
                 row.state = State::Voided;
-                open.settle(&row.id, Cause::Void, (lines, Orbs::ZERO), &[], Orbs::ZERO)?;
+                open.settle(tables, &row.id, Cause::Void, (lines, Orbs::ZERO), &[], Orbs::ZERO)?;
                 Settlement { late, at: open.now, ..Settlement::default() }
             }
             command::Settlement::Capture(requested) => {
                 row.state = State::Captured;
                 let of_held = requested.min(held);
                 let beyond = requested.minus(of_held).unwrap_or_default();
-                let more = open.draw(order, row.bonus_allowed, beyond);
+                let more = open.draw(tables, order, row.bonus_allowed, beyond)?;
                 let taken = sum(&more)?;
                 let shortfall = beyond.minus(taken).unwrap_or_default();
                 let captured = of_held.plus(taken).ok_or_else(|| broken("a capture is too large"))?;
-                let bonus = bonus(open, lines, of_held, &more)?;
-                open.settle(&row.id, Cause::Capture, (lines, of_held), &more, shortfall)?;
+                let bonus = bonus(tables, open, lines, (of_held, &more))?;
+                open.settle(tables, &row.id, Cause::Capture, (lines, of_held), &more, shortfall)?;
                 Settlement { requested, captured, bonus, shortfall, late, at: open.now }
             }
         };
@@ -168,7 +166,12 @@ pub(crate) fn settle<T: Tables>(tables: &mut T, order: Order, command: &Settle, 
     })
 }
 
-fn bonus(open: &Open, lines: &[(u64, Orbs)], captured: Orbs, more: &[(u64, Orbs)]) -> Result<Orbs, Stop> {
+fn bonus(
+    tables: &mut impl Tables,
+    open: &mut Open,
+    lines: &[(u64, Orbs)],
+    (captured, more): (Orbs, &[(u64, Orbs)]),
+) -> Result<Orbs, Stop> {
     let mut rest = captured;
     let mut taken = more.to_vec();
     for (seq, amount) in lines {
@@ -176,7 +179,7 @@ fn bonus(open: &Open, lines: &[(u64, Orbs)], captured: Orbs, more: &[(u64, Orbs)
         rest = rest.minus(part).unwrap_or_default();
         taken.push((*seq, part));
     }
-    open.bonus_of(&taken)
+    open.bonus_of(tables, &taken)
 }
 
 fn sum(lines: &[(u64, Orbs)]) -> Result<Orbs, Stop> {

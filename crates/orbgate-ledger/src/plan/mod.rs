@@ -1,36 +1,23 @@
-//! Plans a command: reads rows, decides, and writes rows. Every store but PostgreSQL's runs this code.
+//! Plans a command: reads rows, decides, and writes rows. Every store runs this code.
 
 mod account;
 mod hold;
 mod rows;
+mod stop;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod waits;
 
 use crate::answer::{Answer, Balance, Done, Granted, Pending, Revoked};
 use crate::command::{Command, Grant, Revoke};
 use crate::error::Error;
 use crate::value::{AccountId, Millis, Orbs, Order};
 
-pub(crate) use account::Open;
-pub(crate) use rows::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Settlement, Tables};
-
-/// Why a command stops.
-#[derive(Debug)]
-pub(crate) enum Stop {
-    /// The command is wrong: what the account's time has changed stays.
-    Refused(Error),
-    /// The store fails, or its rows contradict each other: nothing may stay.
-    Broken(String),
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Refused(error)
-    }
-}
-
-/// Rows that contradict each other.
-pub(crate) fn broken(what: &str) -> Stop {
-    Stop::Broken(format!("the ledger contradicts itself: {what}"))
-}
+use account::keeps_order;
+pub(crate) use account::{Open, expire};
+pub(crate) use rows::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Settlement, Tables, first};
+pub(crate) use stop::{Stop, broken};
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(crate) use waits::Waits;
 
 /// Does a command at this time, or says why not.
 pub(crate) fn run<T: Tables>(tables: &mut T, order: Order, command: &Command, now: Millis) -> Result<Answer, Stop> {
@@ -43,10 +30,6 @@ pub(crate) fn run<T: Tables>(tables: &mut T, order: Order, command: &Command, no
         Command::Balance(account) => balance(tables, account, now),
         Command::Holds(account) => holds(tables, account, now),
     }
-}
-
-pub(crate) fn expire<T: Tables>(tables: &mut T, account: AccountRow, now: Millis) -> Result<(), Stop> {
-    Open::new(tables, account, now)?.close(tables)
 }
 
 fn grant<T: Tables>(tables: &mut T, command: &Grant, now: Millis) -> Result<Answer, Stop> {
@@ -102,7 +85,7 @@ fn revoke<T: Tables>(tables: &mut T, command: &Revoke, now: Millis) -> Result<An
         }
         let grant = tables.grant(&command.grant)?.filter(|grant| grant.account == open.account.key);
         let grant = grant.ok_or(Error::UnknownGrant)?;
-        let amount = open.revoke(&command.id, &grant)?;
+        let amount = open.revoke(tables, &command.id, grant.seq)?;
         let Revoke { id, account, grant } = command.clone();
         let receipt = Revoked { id, account, grant, amount, at: open.now };
         tables.insert_revocation(open.account.key, &receipt)?;
@@ -113,12 +96,7 @@ fn revoke<T: Tables>(tables: &mut T, command: &Revoke, now: Millis) -> Result<An
 fn balance<T: Tables>(tables: &mut T, id: &AccountId, now: Millis) -> Result<Answer, Stop> {
     let account = match tables.account(id)? {
         None => AccountRow::new(id.clone()),
-        Some(account) => {
-            let open = Open::new(tables, account, now)?;
-            let account = open.account.clone();
-            open.close(tables)?;
-            account
-        }
+        Some(account) => Open::seen(tables, account, now)?,
     };
     let AccountRow { paid, bonus, held, .. } = account;
     let available = paid.plus(bonus);
@@ -133,9 +111,10 @@ fn holds<T: Tables>(tables: &mut T, id: &AccountId, now: Millis) -> Result<Answe
     let Some(account) = tables.account(id)? else {
         return Ok(Answer::Holds(Vec::new()));
     };
-    let key = account.key;
-    Open::new(tables, account, now)?.close(tables)?;
-    let mut holds = tables.pending(key, Millis::MAX)?;
+    keeps_order(tables, &account)?;
+    let now = now.max(account.clock);
+    let mut holds = tables.pending(account.key, Millis::MAX, usize::MAX)?;
+    holds.retain(|hold| hold.expires_at > now);
     holds.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
     let shown = holds.into_iter().map(|hold| {
         let HoldRow { id, amount, bonus, at, expires_at, note, .. } = hold;

@@ -1,7 +1,7 @@
 //! The rows of a store, and what a store has to do with them.
 
 use crate::answer::{Cause, Extended, Revoked, State};
-use crate::plan::Stop;
+use crate::plan::stop::Stop;
 use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,9 +52,9 @@ pub(crate) struct GrantRow {
 }
 
 impl GrantRow {
-    /// Whether it has available or held orbs.
-    pub(crate) fn is_open(&self) -> bool {
-        self.available > Orbs::ZERO || self.held > Orbs::ZERO
+    /// Within a bucket, the orbs of the lowest are taken first: those that expire soonest.
+    pub(crate) fn rank(&self) -> (u64, u64) {
+        (self.expires_at.map_or(u64::MAX, Millis::get), self.seq)
     }
 
     pub(crate) fn has_expired(&self, time: Millis) -> bool {
@@ -127,14 +127,21 @@ pub(crate) trait Tables {
     fn update_account(&mut self, account: &AccountRow) -> Result<(), Stop>;
 
     fn grant(&mut self, id: &Id) -> Result<Option<GrantRow>, Stop>;
-    /// The grants of an account that have available or held orbs.
-    fn open_grants(&mut self, account: i64) -> Result<Vec<GrantRow>, Stop>;
+    fn grant_of(&mut self, account: i64, seq: u64) -> Result<GrantRow, Stop>;
+    /// The grants of an account that have held orbs.
+    fn held_grants(&mut self, account: i64) -> Result<Vec<GrantRow>, Stop>;
+    /// The first of a bucket's available grants, in the order of their ranks: so many that they have this amount together.
+    fn spendable(&mut self, account: i64, bucket: Bucket, amount: Orbs) -> Result<Vec<GrantRow>, Stop>;
+    /// The first of the available grants that expire at this time or before, in the order of their ranks.
+    fn due_grants(&mut self, account: i64, until: Millis, most: usize) -> Result<Vec<GrantRow>, Stop>;
+    /// The soonest expiry of an available grant of an account.
+    fn next_grant_expiry(&mut self, account: i64) -> Result<Option<Millis>, Stop>;
     fn insert_grant(&mut self, grant: &GrantRow) -> Result<(), Stop>;
     fn update_grant(&mut self, grant: &GrantRow) -> Result<(), Stop>;
 
     fn hold(&mut self, id: &Id) -> Result<Option<HoldRow>, Stop>;
-    /// The pending holds of an account that expire at this time or before.
-    fn pending(&mut self, account: i64, until: Millis) -> Result<Vec<HoldRow>, Stop>;
+    /// The first of the pending holds of an account that expire at this time or before, in the order of their expiries and ids.
+    fn pending(&mut self, account: i64, until: Millis, most: usize) -> Result<Vec<HoldRow>, Stop>;
     /// The soonest expiry of a pending hold of an account.
     fn next_hold_expiry(&mut self, account: i64) -> Result<Option<Millis>, Stop>;
     /// Writes a hold. False if there is one with this id.
@@ -150,4 +157,24 @@ pub(crate) trait Tables {
     fn insert_extension(&mut self, ttl: Millis, receipt: &Extended) -> Result<(), Stop>;
 
     fn append(&mut self, entry: &EntryRow) -> Result<(), Stop>;
+
+    /// Whether the commands of this account have to wait for another one.
+    fn is_behind(&mut self, account: i64) -> bool;
+    /// How much that has expired a command may write in its account. If there is more, the command has to wait.
+    fn most_expiries(&mut self, account: i64) -> usize;
+}
+
+/// The first of these grants that have an amount together.
+pub(crate) fn first(grants: impl Iterator<Item = GrantRow>, amount: Orbs) -> Vec<GrantRow> {
+    let mut grants: Vec<_> = grants.collect();
+    grants.sort_by_key(GrantRow::rank);
+    let mut rest = amount;
+    grants
+        .into_iter()
+        .take_while(|grant| {
+            let is_needed = rest > Orbs::ZERO;
+            rest = rest.minus(grant.available).unwrap_or_default();
+            is_needed
+        })
+        .collect()
 }

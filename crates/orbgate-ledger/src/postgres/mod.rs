@@ -1,25 +1,40 @@
-//! The ledger in PostgreSQL, for more than one machine: each command is one call of a function, in a transaction of its own.
+//! The ledger in PostgreSQL, for more than one machine: group commit as in SQLite, with the database's clock and row locks.
 
-mod connection;
+mod failed;
+mod open;
+mod rows;
 mod verify;
+mod writer;
 
 use core::fmt::{self, Debug};
+use core::mem;
+use core::time::Duration;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
 
 use ::postgres::Config;
 
-use crate::answer::{Answer, Cursor, Page};
+use crate::answer::{Cursor, Page};
 use crate::command::Command;
 use crate::error::Error;
-use crate::ledger::{Clock, Ledger, Reply, gone};
-use crate::postgres::connection::Connection;
+use crate::ledger::{Backlog, Clock, Ledger, Reply, gone};
+use crate::postgres::open::Connection;
+use crate::postgres::rows::BATCH;
 use crate::value::Order;
 use crate::verify::Faults;
 
-/// How many commands can wait for a connection. More are [`Error::Busy`].
+/// How many commands can wait. More are [`Error::Busy`].
 const QUEUE: usize = 4096;
+
+/// How long the thread is idle before it looks again for what has expired.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// So many batches of commands go first while something has expired.
+const FIRST: usize = 16;
+
+/// So many commands wait for the backlogs of their accounts. More stay in the queue.
+const MOST_WAITING: usize = 4096;
 
 /// A ledger in a PostgreSQL database, in its schema `orbs`. It needs version 13 or newer.
 ///
@@ -27,16 +42,20 @@ const QUEUE: usize = 4096;
 /// seconds; then it is [`Error::Unknown`].
 pub struct Postgres {
     jobs: Option<SyncSender<Job>>,
-    threads: Vec<JoinHandle<()>>,
+    thread: Option<JoinHandle<()>>,
     /// For entries and verification.
     reader: Shared<Connection>,
 }
 
-type Job = (Box<Command>, Reply);
+enum Job {
+    Run(Box<Command>, Reply),
+    /// Writes everything that has expired.
+    Expire(SyncSender<Result<(), Error>>),
+}
 
 impl Debug for Postgres {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Postgres").field("connections", &self.threads.len()).finish_non_exhaustive()
+        formatter.debug_struct("Postgres").finish_non_exhaustive()
     }
 }
 
@@ -52,14 +71,14 @@ impl Postgres {
             || !keyword.is_empty() && keyword.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
     }
 
-    /// Connects to a ledger with so many connections, or creates it, such as
-    /// `host=/run/postgresql user=orbs dbname=orbs`. The connection isn't encrypted: use a Unix socket or a private network.
+    /// Connects to a ledger, or creates it, such as `host=/run/postgresql user=orbs dbname=orbs`. The connection isn't encrypted:
+    /// use a Unix socket or a private network.
     ///
     /// # Errors
     ///
     /// The database can't be reached, or its schema `orbs` isn't a ledger that this version knows.
-    pub fn open(url: &str, connections: usize) -> Result<Self, Error> {
-        Self::open_with(url, connections, None, None)
+    pub fn open(url: &str) -> Result<Self, Error> {
+        Self::open_with(url, None, None)
     }
 
     /// The same with an order for a new ledger, and with another clock than the database's: for tests.
@@ -67,59 +86,122 @@ impl Postgres {
     /// # Errors
     ///
     /// As for [`Postgres::open`], or the ledger was created with another order.
-    pub fn open_with(
-        url: &str,
-        connections: usize,
-        order: Option<Order>,
-        clock: Option<Arc<dyn Clock>>,
-    ) -> Result<Self, Error> {
+    pub fn open_with(url: &str, order: Option<Order>, clock: Option<Arc<dyn Clock>>) -> Result<Self, Error> {
         let config: Config = url.parse().map_err(|error| Error::Unknown(format!("postgres: {error}")))?;
         let mut reader = Connection::new(config.clone(), clock.clone());
         reader.prepare(order)?;
-        let (jobs, queue) = mpsc::sync_channel(QUEUE);
-        let queue = Arc::new(Shared::new(queue));
-        let mut threads = Vec::with_capacity(connections);
-        for _ in 0..connections.max(1) {
-            let mut connection = Connection::new(config.clone(), clock.clone());
-            let queue = Arc::clone(&queue);
-            let work = move || work(&mut connection, &queue);
-            let thread = thread::Builder::new().name("orbs".to_owned()).spawn(work);
-            threads.push(thread.map_err(|error| Error::Unknown(format!("cannot start a thread: {error}")))?);
+        let (jobs, queue) = mpsc::sync_channel::<Job>(QUEUE);
+        let connection = Connection::new(config, clock);
+        let work = move || Worker { connection, queue, waiting: Vec::new(), expiring: Vec::new() }.work();
+        let thread = thread::Builder::new().name("orbs".to_owned()).spawn(work);
+        let thread = thread.map_err(|error| Error::Unknown(format!("cannot start a thread: {error}")))?;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread), reader: Shared::new(reader) })
+    }
+}
+
+/// The thread that does commands, and writes what has expired when none waits.
+struct Worker {
+    connection: Connection,
+    queue: Receiver<Job>,
+    /// The commands whose accounts have a backlog, in their order. They come again in each batch.
+    waiting: Vec<(Box<Command>, Reply)>,
+    /// The callers that wait until nothing that has expired is left.
+    expiring: Vec<SyncSender<Result<(), Error>>>,
+}
+
+impl Worker {
+    fn work(&mut self) {
+        let (mut more, mut since) = (true, 0_usize);
+        loop {
+            let wait = if more || !self.waiting.is_empty() { Duration::ZERO } else { IDLE };
+            let job = match self.queue.recv_timeout(wait) {
+                Ok(job) => Some(job),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) if self.waiting.is_empty() => return,
+                Err(RecvTimeoutError::Disconnected) => None,
+            };
+            let is_idle = job.is_none() && self.waiting.is_empty();
+            self.start(job);
+            since = since.saturating_add(1);
+            if is_idle || since >= FIRST || !self.expiring.is_empty() {
+                since = 0;
+                more = self.expire_some();
+            }
         }
-        Ok(Self { jobs: Some(jobs), threads, reader: Shared::new(reader) })
     }
-}
 
-#[allow(clippy::disallowed_types, reason = "the threads of a store share its queue")]
-type Shared<T> = std::sync::Mutex<T>;
-
-fn work(connection: &mut Connection, queue: &Shared<Receiver<Job>>) {
-    loop {
-        let job = match queue.lock() {
-            Ok(queue) => queue.recv(),
-            Err(_) => return,
-        };
-        let Ok((command, reply)) = job else {
+    /// One batch at a time: what waits meanwhile is the next one.
+    fn start(&mut self, mut job: Option<Job>) {
+        let mut batch = mem::take(&mut self.waiting);
+        let most = batch.len().saturating_add(BATCH).min(MOST_WAITING);
+        while let Some(next) = job {
+            match next {
+                Job::Run(command, reply) => batch.push((command, reply)),
+                Job::Expire(done) => self.expiring.push(done),
+            }
+            job = if batch.len() < most { self.queue.try_recv().ok() } else { None };
+        }
+        if batch.is_empty() {
             return;
+        }
+        let answers = self.connection.run(&batch.iter().map(|(command, _)| &**command).collect::<Vec<_>>());
+        for ((command, reply), answer) in batch.into_iter().zip(answers) {
+            match answer {
+                Some(answer) => reply(answer),
+                None => self.waiting.push((command, reply)),
+            }
+        }
+    }
+
+    /// Writes a batch of what has expired, if the time passes by itself or a caller waits for it. Whether there is more.
+    fn expire_some(&mut self) -> bool {
+        if self.expiring.is_empty() && !self.connection.runs() {
+            return false;
+        }
+        let expired = match self.connection.expire() {
+            // Accounts that are locked elsewhere come again.
+            Ok(Some(writes)) => return writes,
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
         };
-        reply(connection.run(&command));
+        self.expiring.drain(..).for_each(|done| drop(done.send(expired.clone())));
+        false
     }
 }
+
+#[allow(clippy::disallowed_types, reason = "the readers of a store share its connection")]
+type Shared<T> = std::sync::Mutex<T>;
 
 impl Ledger for Postgres {
     fn submit(&self, command: Command, reply: Reply) {
         let Some(jobs) = &self.jobs else {
             return reply(Err(gone()));
         };
-        match jobs.try_send((Box::new(command), reply)) {
+        match jobs.try_send(Job::Run(Box::new(command), reply)) {
             Ok(()) => {}
-            Err(TrySendError::Full((_, reply))) => reply(Err(Error::Busy)),
-            Err(TrySendError::Disconnected((_, reply))) => reply(Err(gone())),
+            Err(TrySendError::Full(Job::Run(_, reply))) => reply(Err(Error::Busy)),
+            Err(TrySendError::Disconnected(Job::Run(_, reply))) => reply(Err(gone())),
+            Err(_) => {}
         }
+    }
+
+    fn expire(&self) -> Result<(), Error> {
+        let (done, wait) = mpsc::sync_channel(1);
+        let jobs = self.jobs.as_ref().ok_or_else(gone)?;
+        jobs.send(Job::Expire(done)).map_err(|_| gone())?;
+        wait.recv().unwrap_or_else(|_| Err(gone()))
+    }
+
+    fn backlog(&self) -> Result<Backlog, Error> {
+        self.reader.lock().map_err(|_| gone())?.backlog()
     }
 
     fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error> {
         self.reader.lock().map_err(|_| gone())?.entries(after, limit)
+    }
+
+    fn keeps_order(&self) -> bool {
+        true
     }
 
     fn verify(&self) -> Result<Faults, Error> {
@@ -130,16 +212,15 @@ impl Ledger for Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // The threads end when they have done what is queued.
+        // The thread ends when it has done what is queued.
         self.jobs = None;
-        for thread in self.threads.drain(..) {
+        if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+        // The client runs a loop of its own to close its connection, which can't be inside another.
+        thread::scope(|scope| drop(scope.spawn(|| self.reader.get_mut().map(Connection::close)).join()));
     }
 }
-
-/// What the functions return.
-pub(crate) type Returned = Result<Answer, Error>;
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,13 @@
 //! Checks a ledger, in short reads.
 
+use ::postgres::types::Type;
 use ::postgres::{Client, IsolationLevel, Row};
 
 use crate::columns::{self, Columns};
 use crate::error::Error;
 use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow};
-use crate::postgres::connection::Connection;
+use crate::postgres::open::Connection;
+use crate::postgres::rows::select;
 use crate::value::{AccountId, Id};
 use crate::verify::{Faults, Fold};
 
@@ -20,8 +22,9 @@ pub(crate) fn verify(connection: &mut Connection) -> Result<Faults, Error> {
     let mut faults = Faults::default();
     let mut after = 0_i64;
     loop {
-        let sql = "SELECT key, id FROM orbs.account WHERE key > $1 ORDER BY key LIMIT $2";
-        let accounts = connection.read(|client| client.query(sql, &[&after, &PAGE]))?;
+        let sql = "SELECT key, id FROM orbs.account WHERE key > $1 AND seq > 0 ORDER BY key LIMIT $2";
+        let accounts =
+            connection.read(|client| client.query_typed(sql, &[(&after, Type::INT8), (&PAGE, Type::INT8)]))?;
         if accounts.is_empty() {
             return Ok(faults);
         }
@@ -65,20 +68,21 @@ fn verify_account(connection: &mut Connection, key: i64, id: String, faults: &mu
 fn read(client: &mut Client, key: i64, seq: i64, open: &[Id]) -> Result<Result<Read, Strange>, ::postgres::Error> {
     let transaction = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
     let mut transaction = transaction.start()?;
-    let sql = "SELECT account, seq, at, cause, id, lines::text, paid, bonus, held, shortfall FROM orbs.entry \
-               WHERE account = $1 AND seq > $2 ORDER BY seq LIMIT $3";
-    let entries = transaction.query(sql, &[&key, &seq, &PAGE])?;
+    let sql =
+        concat!("SELECT ", select!(entry), " FROM orbs.entry WHERE account = $1 AND seq > $2 ORDER BY seq LIMIT $3");
+    let entries = transaction.query_typed(sql, &[(&key, Type::INT8), (&seq, Type::INT8), (&PAGE, Type::INT8)])?;
     let mut ids: Vec<String> = open.iter().map(|id| id.as_str().to_owned()).collect();
     ids.extend(entries.iter().map(|row| row.get::<_, String>(4)));
-    let sql = "SELECT id, account, amount, bonus_allowed, ttl, note, at, lines::text, bonus, expires_at, state, requested, captured, \
-               captured_bonus, shortfall, late, settled_at FROM orbs.hold \
-               WHERE account = $1 AND (id = ANY ($2) OR state = 'pending')";
-    let holds = transaction.query(sql, &[&key, &ids])?;
-    let sql = "SELECT key, id, clock, seq, paid, bonus, held, NULL::bigint FROM orbs.account WHERE key = $1";
-    let account = transaction.query(sql, &[&key])?;
-    let sql = "SELECT account, seq, id, bucket, amount, expires_at, at, available, held, captured, expired, revoked \
-               FROM orbs.grants WHERE account = $1";
-    let grants = transaction.query(sql, &[&key])?;
+    let sql = concat!(
+        "SELECT ",
+        select!(hold),
+        " FROM orbs.hold WHERE account = $1 AND (id = ANY ($2) OR state = 'pending')"
+    );
+    let holds = transaction.query_typed(sql, &[(&key, Type::INT8), (&ids, Type::TEXT_ARRAY)])?;
+    let sql = concat!("SELECT ", select!(account), " FROM orbs.account WHERE key = $1");
+    let account = transaction.query_typed(sql, &[(&key, Type::INT8)])?;
+    let sql = concat!("SELECT ", select!(grants), " FROM orbs.grants WHERE account = $1");
+    let grants = transaction.query_typed(sql, &[(&key, Type::INT8)])?;
     let read = || {
         Ok(Read {
             entries: entries.iter().map(columns::entry).collect::<Result<_, Strange>>()?,

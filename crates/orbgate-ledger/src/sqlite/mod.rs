@@ -8,14 +8,14 @@ mod writer;
 
 use core::fmt::{self, Debug};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender, TrySendError};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 
 use crate::answer::{Cursor, Page};
 use crate::command::Command;
 use crate::error::Error;
-use crate::ledger::{Clock, Ledger, Reply, SystemClock, gone};
+use crate::ledger::{Backlog, Clock, Ledger, Reply, SystemClock, gone};
 use crate::log;
 use crate::plan::Stop;
 use crate::sqlite::rows::Rows;
@@ -32,8 +32,10 @@ const QUEUE: usize = 4096;
 /// the ledger stops: every command fails until the file is opened again.
 pub struct Sqlite {
     path: PathBuf,
+    clock: Arc<dyn Clock>,
     jobs: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
+    stopped: Arc<OnceLock<String>>,
 }
 
 impl Debug for Sqlite {
@@ -60,18 +62,21 @@ impl Sqlite {
     pub fn open_with(path: &Path, order: Option<Order>, clock: Arc<dyn Clock>) -> Result<Self, Error> {
         let (connection, order) = open::writer(path, order)?;
         let (jobs, queue) = mpsc::sync_channel(QUEUE);
-        let work = move || Writer::new(connection, order, clock, queue).work();
+        let stopped = Arc::new(OnceLock::new());
+        let told = Arc::clone(&stopped);
+        let time = Arc::clone(&clock);
+        let work = move || Writer::new(connection, order, time, queue, told).work();
         let thread = thread::Builder::new().name("orbs".to_owned()).spawn(work);
         let thread = thread.map_err(|error| Error::Unknown(format!("cannot start a thread: {error}")))?;
-        Ok(Self { path: path.to_owned(), jobs: Some(jobs), thread: Some(thread) })
+        Ok(Self { path: path.to_owned(), clock, jobs: Some(jobs), thread: Some(thread), stopped })
     }
 
     /// Copies the ledger into a new file while commands run. The copy is durable and complete, and has every command that
-    /// was answered before.
+    /// was answered before. Until then its name ends with `.part`; what a killed backup has left there is replaced.
     ///
     /// # Errors
     ///
-    /// The file exists or can't be written.
+    /// The file exists or can't be written, or another backup writes it now.
     pub fn backup(&self, to: &Path) -> Result<(), Error> {
         self.wait(|done| Job::Backup(to.to_owned(), done))
     }
@@ -99,15 +104,40 @@ impl Ledger for Sqlite {
 
     fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error> {
         let after = log::position(after)?;
-        self.wait(Job::Expire)?;
-        let connection = open::reader(&self.path)?;
-        let entries = Rows::new(&connection).entries(after, limit).map_err(unknown)?;
+        // Before the entries are read, so that none is missed.
+        let now = self.wait(Job::Time)?;
+        let mut connection = open::reader(&self.path)?;
+        let snapshot = connection.transaction().map_err(|error| Stop::from(error).error())?;
+        let rows = Rows::new(&snapshot);
+        let due = rows.first_due().map_err(Stop::error)?;
+        let entries = rows.entries(after, limit).map_err(Stop::error)?;
         let entries = entries.into_iter().map(|(position, entry)| (Cursor(position.to_string()), entry));
-        Ok(Page { entries: entries.collect() })
+        Ok(Page { entries: entries.collect(), complete_until: due.map_or(now, |due| due.min(now)) })
+    }
+
+    fn expire(&self) -> Result<(), Error> {
+        self.wait(Job::Expire)
+    }
+
+    fn backlog(&self) -> Result<Backlog, Error> {
+        let now = self.clock.now();
+        let connection = open::reader(&self.path)?;
+        let rows = Rows::new(&connection);
+        let accounts = rows.count_due(now).map_err(Stop::error)?;
+        let first = rows.first_due().map_err(Stop::error)?;
+        Ok(Backlog { accounts, age: first.and_then(|first| now.minus(first)).unwrap_or_default() })
+    }
+
+    fn keeps_order(&self) -> bool {
+        true
+    }
+
+    fn stopped(&self) -> Option<String> {
+        self.stopped.get().cloned()
     }
 
     fn verify(&self) -> Result<Faults, Error> {
-        verify::verify(&open::reader(&self.path)?).map_err(unknown)
+        verify::verify(&open::reader(&self.path)?).map_err(Stop::error)
     }
 }
 
@@ -118,12 +148,5 @@ impl Drop for Sqlite {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-    }
-}
-
-pub(crate) fn unknown(stop: Stop) -> Error {
-    match stop {
-        Stop::Refused(error) => error,
-        Stop::Broken(why) => Error::Unknown(why),
     }
 }

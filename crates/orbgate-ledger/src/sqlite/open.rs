@@ -12,10 +12,10 @@ use crate::value::Order;
 const APPLICATION: i32 = 0x6f72_6273;
 
 /// Each migration, from an empty file on. The number of those that a file has is its `user_version`.
-const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("schema.sql"), include_str!("rank.sql")];
 
 /// How long a command waits for another process that writes.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Opens the connection that writes, and brings the file up to date.
 pub(crate) fn writer(path: &Path, order: Option<Order>) -> Result<(Connection, Order), Error> {
@@ -88,10 +88,14 @@ fn set_order(connection: &Connection, order: Order, stored: Order) -> Result<Ord
     }
 }
 
+/// Brings a file up to date. A current one is only read.
 fn migrate(connection: &mut Connection) -> Result<(), Why> {
+    let (application, version) = marks(connection)?;
+    if application == APPLICATION && usize::try_from(version) == Ok(MIGRATIONS.len()) {
+        return Ok(());
+    }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(Ok)?;
-    let pragma = |name| transaction.query_row(&format!("PRAGMA {name}"), (), |row| row.get::<_, i32>(0)).map_err(Ok);
-    let (application, version) = (pragma("application_id")?, pragma("user_version")?);
+    let (application, version) = marks(&transaction)?;
     let objects: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0)).map_err(Ok)?;
     if application != APPLICATION && objects > 0 {
         return Err(Err("it is a database of another program".to_owned()));
@@ -110,6 +114,12 @@ fn migrate(connection: &mut Connection) -> Result<(), Why> {
     let pragmas = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {}", MIGRATIONS.len());
     transaction.execute_batch(&pragmas).map_err(Ok)?;
     transaction.commit().map_err(Ok)
+}
+
+/// What says that a file is a ledger, and of which version.
+fn marks(connection: &Connection) -> Result<(i32, i32), Why> {
+    let pragma = |name| connection.query_row(&format!("PRAGMA {name}"), (), |row| row.get::<_, i32>(0)).map_err(Ok);
+    Ok((pragma("application_id")?, pragma("user_version")?))
 }
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 //! The rows of the ledger as SQL statements.
 
+use std::collections::BTreeSet;
+
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
-use crate::answer::{Entry, Extended, Revoked, State};
-use crate::columns::{Columns, account, entry, grant, hold};
+use crate::answer::{Cause, Entry, Extended, Revoked, State};
+use crate::columns::{Columns, account, entry, extension, grant, hold, revocation};
+use crate::command::Command;
 use crate::log;
-use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow, Settlement, Stop, Tables, broken};
+use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow, Settlement, Stop, Tables, broken, first};
 use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
 
 /// The rows, within a transaction.
@@ -15,14 +18,41 @@ pub(crate) struct Rows<'c> {
     connection: &'c Connection,
     /// The commands of a commit are often about one account, which no other connection writes meanwhile.
     last: Option<Known>,
+    /// How much that has expired this transaction may still write for commands.
+    left: usize,
+    /// The first account with a backlog leaves something to the others: it writes one part in so many.
+    share: usize,
+    /// The accounts that have to wait for another transaction.
+    behind: BTreeSet<i64>,
 }
 
 /// An account as it is in the database now.
 #[derive(Debug)]
 struct Known {
     account: AccountRow,
-    /// Its open grants, once they were read.
-    grants: Option<Vec<GrantRow>>,
+    grants: Grants,
+}
+
+/// What is known of the open grants of an account.
+#[derive(Debug)]
+enum Grants {
+    Unread,
+    /// All of them.
+    Few(Vec<GrantRow>),
+    /// Too many to keep: each question is asked of an index.
+    Many,
+}
+
+/// How many open grants are kept.
+const FEW: usize = 32;
+
+impl Known {
+    const fn few(&mut self) -> Option<&mut Vec<GrantRow>> {
+        match &mut self.grants {
+            Grants::Few(grants) => Some(grants),
+            Grants::Unread | Grants::Many => None,
+        }
+    }
 }
 
 impl From<rusqlite::Error> for Stop {
@@ -54,9 +84,42 @@ macro_rules! select {
     };
 }
 
+/// The available grants of a bucket in the order of their ranks, by the index that is for it.
+macro_rules! ranked {
+    ($also:literal, $rest:literal) => {
+        concat!(
+            select!(grants "INDEXED BY grants_rank WHERE account = ?1 AND bucket = ?2 AND available > 0 "),
+            $also,
+            " ORDER BY ifnull(expires_at, 9007199254740992), seq ",
+            $rest
+        )
+    };
+}
+
 impl<'c> Rows<'c> {
     pub(crate) const fn new(connection: &'c Connection) -> Self {
-        Self { connection, last: None }
+        Self { connection, last: None, left: usize::MAX, share: 1, behind: BTreeSet::new() }
+    }
+
+    /// Commands write at most so much that has expired.
+    pub(crate) fn bounded(connection: &'c Connection, left: usize, share: usize) -> Self {
+        Self { left, share, ..Self::new(connection) }
+    }
+
+    /// The commands of an account have to wait.
+    pub(crate) fn falls_behind(&mut self, account: i64) {
+        self.behind.insert(account);
+    }
+
+    /// The same for the account of a command.
+    pub(crate) fn falls_behind_with(&mut self, command: &Command) -> Result<(), Stop> {
+        let account = match (command.account(), command.of_hold()) {
+            (Some(id), _) => self.account(id)?.map(|account| account.key),
+            (None, Some(id)) => self.hold(id)?.and_then(|hold| hold.account),
+            (None, None) => None,
+        };
+        self.behind.extend(account);
+        Ok(())
     }
 
     /// The account, unless it has to be read.
@@ -65,7 +128,7 @@ impl<'c> Rows<'c> {
     }
 
     fn know(&mut self, account: &AccountRow) {
-        self.last = Some(Known { account: account.clone(), grants: None });
+        self.last = Some(Known { account: account.clone(), grants: Grants::Unread });
     }
 
     /// What is known of an account that changes.
@@ -101,11 +164,45 @@ impl<'c> Rows<'c> {
         }
     }
 
+    /// The open grants of the account, if they are few. They are read once.
+    fn few(&mut self, account: i64) -> Result<Option<&[GrantRow]>, Stop> {
+        if self.last.as_ref().is_some_and(|last| last.account.key == account && matches!(last.grants, Grants::Unread)) {
+            let read = self.open(account, FEW.saturating_add(1))?;
+            if let Some(known) = self.changing(account) {
+                known.grants = if read.len() > FEW { Grants::Many } else { Grants::Few(read) };
+            }
+        }
+        Ok(self.changing(account).and_then(Known::few).map(|grants| &**grants))
+    }
+
+    fn open(&self, account: i64, most: usize) -> Result<Vec<GrantRow>, Stop> {
+        let sql = select!(grants "INDEXED BY grants_open WHERE account = ?1 AND (available > 0 OR held > 0) LIMIT ?2");
+        self.all(sql, params![account, limit(most)], |row| grant(row))
+    }
+
+    /// When the first account is due.
+    pub(crate) fn first_due(&self) -> Result<Option<Millis>, Stop> {
+        let sql = "SELECT next_due FROM account WHERE next_due IS NOT NULL ORDER BY next_due LIMIT 1";
+        Ok(self.one(sql, (), |row| row.optional_time(0))?.flatten())
+    }
+
+    pub(crate) fn count_due(&self, now: Millis) -> Result<u64, Stop> {
+        let count =
+            self.one("SELECT count(*) FROM account WHERE next_due <= ?1", [number(now.get())?], |row| row.number(0))?;
+        Ok(count.unwrap_or_default())
+    }
+
+    /// The time of the account that moved orbs last.
+    pub(crate) fn last_time(&self) -> Result<Option<Millis>, Stop> {
+        let sql = "SELECT clock FROM account WHERE key = (SELECT account FROM entry ORDER BY position DESC LIMIT 1)";
+        self.one(sql, (), |row| row.time(0))
+    }
+
     /// The accounts in which something might have expired.
-    pub(crate) fn due(&self, now: Millis, limit: u32) -> Result<Vec<AccountRow>, Stop> {
+    pub(crate) fn due(&self, now: Millis, most: usize) -> Result<Vec<AccountRow>, Stop> {
         self.all(
             select!(account "WHERE next_due <= ?1 ORDER BY next_due LIMIT ?2"),
-            params![number(now.get())?, limit],
+            params![number(now.get())?, limit(most)],
             |row| account(row),
         )
     }
@@ -125,7 +222,7 @@ impl<'c> Rows<'c> {
 
     /// Entries of all accounts, in the order of commits, with their positions and names.
     pub(crate) fn entries(&self, after: u64, limit: usize) -> Result<Vec<(i64, Entry)>, Stop> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let limit = self::limit(limit);
         let sql = select!(entry "WHERE position > ?1 ORDER BY position LIMIT ?2");
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         let rows = self.all(sql, params![after, limit], |row| Ok((row.get(10)?, entry(row)?)))?;
@@ -199,16 +296,82 @@ impl Tables for Rows<'_> {
         self.one(select!(grants "WHERE id = ?1"), [id.as_str()], |row| grant(row))
     }
 
-    fn open_grants(&mut self, account: i64) -> Result<Vec<GrantRow>, Stop> {
-        if let Some(grants) = self.changing(account).and_then(|known| known.grants.clone()) {
-            return Ok(grants);
+    fn grant_of(&mut self, account: i64, seq: u64) -> Result<GrantRow, Stop> {
+        if let Some(grant) = self.few(account)?.and_then(|grants| grants.iter().find(|grant| grant.seq == seq)) {
+            return Ok(grant.clone());
         }
-        let sql = select!(grants "WHERE account = ?1 AND (available > 0 OR held > 0)");
-        let grants = self.all(sql, [account], |row| grant(row))?;
-        if let Some(known) = self.changing(account) {
-            known.grants = Some(grants.clone());
+        let sql = select!(grants "WHERE account = ?1 AND seq = ?2");
+        let grant = self.one(sql, params![account, number(seq)?], |row| grant(row))?;
+        grant.ok_or_else(|| broken("a hold has orbs of a grant that isn't there"))
+    }
+
+    fn held_grants(&mut self, account: i64) -> Result<Vec<GrantRow>, Stop> {
+        let mut grants = match self.few(account)? {
+            Some(grants) => grants.to_vec(),
+            None => self.open(account, usize::MAX)?,
+        };
+        grants.retain(|grant| grant.held > Orbs::ZERO);
+        Ok(grants)
+    }
+
+    fn spendable(&mut self, account: i64, bucket: Bucket, amount: Orbs) -> Result<Vec<GrantRow>, Stop> {
+        if let Some(grants) = self.few(account)? {
+            let grants = grants.iter().filter(|grant| grant.bucket == bucket && grant.available > Orbs::ZERO);
+            return Ok(first(grants.cloned(), amount));
+        }
+        let mut statement = self.connection.prepare_cached(ranked!("", ""))?;
+        let (mut grants, mut rest) = (Vec::new(), amount);
+        let mut rows = statement.query(params![account, bucket.name()])?;
+        while rest > Orbs::ZERO
+            && let Some(row) = rows.next()?
+        {
+            let grant = grant(row)?;
+            rest = rest.minus(grant.available).unwrap_or_default();
+            grants.push(grant);
         }
         Ok(grants)
+    }
+
+    fn due_grants(&mut self, account: i64, until: Millis, most: usize) -> Result<Vec<GrantRow>, Stop> {
+        let mut due = match self.few(account)? {
+            Some(grants) => {
+                let grants = grants.iter().filter(|grant| grant.available > Orbs::ZERO && grant.has_expired(until));
+                grants.cloned().collect()
+            }
+            None => {
+                let sql = ranked!("AND ifnull(expires_at, 9007199254740992) <= ?3", "LIMIT ?4");
+                let mut due = Vec::new();
+                for bucket in [Bucket::Paid, Bucket::Bonus] {
+                    let parameters = params![account, bucket.name(), number(until.get())?, limit(most)];
+                    due.extend(self.all(sql, parameters, |row| grant(row))?);
+                }
+                due
+            }
+        };
+        due.sort_by_key(GrantRow::rank);
+        due.truncate(most);
+        Ok(due)
+    }
+
+    fn next_grant_expiry(&mut self, account: i64) -> Result<Option<Millis>, Stop> {
+        if let Some(grants) = self.few(account)? {
+            let grants = grants.iter().filter(|grant| grant.available > Orbs::ZERO);
+            return Ok(grants.filter_map(|grant| grant.expires_at).min());
+        }
+        let mut next = None;
+        for bucket in [Bucket::Paid, Bucket::Bonus] {
+            let first = self.one(ranked!("", "LIMIT 1"), params![account, bucket.name()], |row| grant(row))?;
+            next = [next, first.and_then(|grant| grant.expires_at)].into_iter().flatten().min();
+        }
+        Ok(next)
+    }
+
+    fn is_behind(&mut self, account: i64) -> bool {
+        self.behind.contains(&account)
+    }
+
+    fn most_expiries(&mut self, _: i64) -> usize {
+        self.left.div_ceil(self.share)
     }
 
     fn insert_grant(&mut self, grant: &GrantRow) -> Result<(), Stop> {
@@ -231,7 +394,7 @@ impl Tables for Rows<'_> {
                 number(revoked.get())?,
             ],
         )?;
-        if let Some(grants) = self.changing(*account).and_then(|known| known.grants.as_mut()) {
+        if let Some(grants) = self.changing(*account).and_then(Known::few) {
             grants.push(grant.clone());
         }
         Ok(())
@@ -252,7 +415,7 @@ impl Tables for Rows<'_> {
                 number(revoked.get())?,
             ],
         )?;
-        if let Some(grants) = self.changing(*account).and_then(|known| known.grants.as_mut()) {
+        if let Some(grants) = self.changing(*account).and_then(Known::few) {
             grants.retain_mut(|known| {
                 if known.seq == *seq {
                     known.clone_from(grant);
@@ -267,9 +430,9 @@ impl Tables for Rows<'_> {
         self.one(select!(hold "WHERE id = ?1"), [id.as_str()], |row| hold(row))
     }
 
-    fn pending(&mut self, account: i64, until: Millis) -> Result<Vec<HoldRow>, Stop> {
-        let sql = select!(hold "WHERE account = ?1 AND state = 'pending' AND expires_at <= ?2");
-        self.all(sql, params![account, number(until.get())?], |row| hold(row))
+    fn pending(&mut self, account: i64, until: Millis, most: usize) -> Result<Vec<HoldRow>, Stop> {
+        let sql = select!(hold "WHERE account = ?1 AND state = 'pending' AND expires_at <= ?2 ORDER BY expires_at, id LIMIT ?3");
+        self.all(sql, params![account, number(until.get())?, limit(most)], |row| hold(row))
     }
 
     fn next_hold_expiry(&mut self, account: i64) -> Result<Option<Millis>, Stop> {
@@ -326,10 +489,7 @@ impl Tables for Rows<'_> {
     fn revocation(&mut self, id: &Id) -> Result<Option<(i64, Revoked)>, Stop> {
         let sql = "SELECT revocation.id, revocation.account, grant_id, amount, at, account.id FROM revocation \
              JOIN account ON account.key = revocation.account WHERE revocation.id = ?1";
-        self.one(sql, [id.as_str()], |row| {
-            let (account, grant, amount) = (row.name(5, AccountId::new)?, row.name(2, Id::new)?, row.orbs(3)?);
-            Ok((row.get(1)?, Revoked { id: row.name(0, Id::new)?, account, grant, amount, at: row.time(4)? }))
-        })
+        self.one(sql, [id.as_str()], |row| revocation(row))
     }
 
     fn insert_revocation(&mut self, account: i64, receipt: &Revoked) -> Result<(), Stop> {
@@ -340,10 +500,8 @@ impl Tables for Rows<'_> {
     }
 
     fn extension(&mut self, id: &Id) -> Result<Option<(Millis, Extended)>, Stop> {
-        self.one("SELECT id, hold, ttl, expires_at, at FROM extension WHERE id = ?1", [id.as_str()], |row| {
-            let (id, hold) = (row.name(0, Id::new)?, row.name(1, Id::new)?);
-            Ok((row.time(2)?, Extended { id, hold, expires_at: row.time(3)?, at: row.time(4)? }))
-        })
+        let sql = "SELECT id, hold, ttl, expires_at, at FROM extension WHERE id = ?1";
+        self.one(sql, [id.as_str()], |row| extension(row))
     }
 
     fn insert_extension(&mut self, ttl: Millis, receipt: &Extended) -> Result<(), Stop> {
@@ -355,6 +513,9 @@ impl Tables for Rows<'_> {
 
     fn append(&mut self, entry: &EntryRow) -> Result<(), Stop> {
         let EntryRow { account, seq, at, cause, id, lines, paid, bonus, held, shortfall } = entry;
+        if matches!(cause, Cause::HoldExpired | Cause::GrantExpired) {
+            self.left = self.left.saturating_sub(1);
+        }
         self.change(
             "INSERT INTO entry (account, seq, at, cause, id, lines, paid, bonus, held, shortfall) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
@@ -382,6 +543,10 @@ fn settled(hold: &HoldRow, column: impl FnOnce(&Settlement) -> u64) -> Result<Op
 /// Lines as a JSON array.
 fn written(lines: impl Iterator<Item = impl serde::Serialize>) -> String {
     serde_json::to_string(&lines.collect::<Vec<_>>()).unwrap_or_default()
+}
+
+fn limit(most: usize) -> i64 {
+    i64::try_from(most).unwrap_or(i64::MAX)
 }
 
 fn number(number: u64) -> Result<i64, Stop> {

@@ -41,7 +41,7 @@ fn verify_account(connection: &Connection, account: AccountRow, faults: &mut Fau
         let ids = if is_last { fold.holds() } else { fold.settled() };
         compare(&mut rows, &mut fold, &ids, faults)?;
         if is_last {
-            for hold in rows.pending(account.key, crate::value::Millis::MAX)? {
+            for hold in rows.pending(account.key, crate::value::Millis::MAX, usize::MAX)? {
                 if !ids.contains(&hold.id) {
                     fold.hold(&hold, faults);
                 }

@@ -1,9 +1,12 @@
-//! The thread that writes: it takes the commands that wait, does them in one transaction, and answers after the commit.
+//! The thread that writes: it takes the commands that wait, does them in one transaction, and answers after the commit. When none
+//! waits, it writes what has expired.
 
+use core::mem;
+use core::time::Duration;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, OnceLock};
 
 use rusqlite::{Connection, ErrorCode};
 
@@ -11,18 +14,29 @@ use crate::answer::Answer;
 use crate::command::Command;
 use crate::error::Error;
 use crate::ledger::{Clock, Reply};
-use crate::plan::{self, Stop};
+use crate::plan::{self, Stop, Waits};
+use crate::sqlite::open::PATIENCE;
 use crate::sqlite::rows::Rows;
-use crate::sqlite::unknown;
-use crate::value::Order;
+use crate::value::{Millis, Order};
 
-/// The most commands of a commit.
+/// The most commands of a commit, and the most that it writes of what has expired.
 const BATCH: usize = 200;
+
+/// How long the writer is idle before it looks again for what has expired.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// So many commits of commands go first while something has expired.
+const FIRST: usize = 16;
+
+/// So many commands wait for the backlogs of their accounts. More stay in the queue.
+const MOST_WAITING: usize = 4096;
 
 pub(crate) enum Job {
     Run(Box<Command>, Reply),
     /// Writes everything that has expired.
     Expire(SyncSender<Result<(), Error>>),
+    /// Reads a time before which no later transaction writes.
+    Time(SyncSender<Result<Millis, Error>>),
     /// Copies the ledger into a new file.
     Backup(PathBuf, SyncSender<Result<(), Error>>),
 }
@@ -32,23 +46,57 @@ pub(crate) struct Writer {
     order: Order,
     clock: Arc<dyn Clock>,
     queue: Receiver<Job>,
+    /// The commands whose accounts have a backlog, in their order. They come again in each commit.
+    waiting: Vec<(Box<Command>, Reply)>,
+    /// The callers that wait until nothing that has expired is left.
+    expiring: Vec<SyncSender<Result<(), Error>>>,
+    /// How many commits of commands there were since something that has expired was written.
+    since: usize,
     /// Why the ledger has stopped.
-    stopped: Option<String>,
+    stopped: Arc<OnceLock<String>>,
 }
 
 /// A command that was done, but isn't durable yet.
 type Done = (Reply, Result<Answer, Error>);
 
 impl Writer {
-    pub(crate) fn new(connection: Connection, order: Order, clock: Arc<dyn Clock>, queue: Receiver<Job>) -> Self {
-        Self { connection: Rc::new(connection), order, clock, queue, stopped: None }
+    pub(crate) fn new(
+        connection: Connection,
+        order: Order,
+        clock: Arc<dyn Clock>,
+        queue: Receiver<Job>,
+        stopped: Arc<OnceLock<String>>,
+    ) -> Self {
+        let (waiting, expiring) = (Vec::new(), Vec::new());
+        Self { connection: Rc::new(connection), order, clock, queue, waiting, expiring, since: 0, stopped }
     }
 
     /// Works until the ledger is dropped.
     pub(crate) fn work(&mut self) {
-        while let Ok(job) = self.queue.recv() {
-            self.start(job);
+        let mut wait = Duration::ZERO;
+        loop {
+            wait = match self.queue.recv_timeout(wait) {
+                Ok(job) => {
+                    self.start(job);
+                    if self.since >= FIRST || !self.expiring.is_empty() {
+                        self.expire_some();
+                    }
+                    Duration::ZERO
+                }
+                Err(RecvTimeoutError::Disconnected) if self.waiting.is_empty() => return,
+                Err(_) => self.rest(),
+            };
         }
+    }
+
+    /// Does what is left when no job waits, and returns for how long to wait for the next one.
+    fn rest(&mut self) -> Duration {
+        let waiting = mem::take(&mut self.waiting);
+        if !waiting.is_empty() {
+            self.batch(waiting);
+            return Duration::ZERO;
+        }
+        if self.expire_some() { Duration::ZERO } else { IDLE }
     }
 
     /// Does the jobs that wait now.
@@ -61,9 +109,11 @@ impl Writer {
     fn start(&mut self, job: Job) {
         match job {
             Job::Run(command, reply) => {
-                let mut batch = vec![(command, reply)];
+                let mut batch = mem::take(&mut self.waiting);
+                let most = batch.len().saturating_add(BATCH);
+                batch.push((command, reply));
                 let mut next = None;
-                while batch.len() < BATCH && next.is_none() {
+                while batch.len() < most.min(MOST_WAITING) && next.is_none() {
                     match self.queue.try_recv() {
                         Ok(Job::Run(command, reply)) => batch.push((command, reply)),
                         Ok(other) => next = Some(other),
@@ -75,13 +125,13 @@ impl Writer {
                     self.start(job);
                 }
             }
-            Job::Expire(done) => {
-                let expired = self.expire();
-                let _ = done.send(expired);
+            Job::Expire(done) => self.expiring.push(done),
+            Job::Time(done) => {
+                let _ = done.send(self.time());
             }
             Job::Backup(to, done) => {
-                let copied = match self.stopped.clone() {
-                    Some(why) => Err(Error::Unknown(why)),
+                let copied = match self.stopped.get() {
+                    Some(why) => Err(Error::Unknown(why.clone())),
                     None => self.backup(&to),
                 };
                 let _ = done.send(copied);
@@ -89,19 +139,38 @@ impl Writer {
         }
     }
 
-    /// Does some commands in one transaction.
+    /// Does some commands in one transaction. Those whose accounts have a backlog write a part of it, and wait.
     fn batch(&mut self, commands: Vec<(Box<Command>, Reply)>) {
-        if let Some(why) = &self.stopped {
+        if let Some(why) = self.stopped.get() {
             return commands.into_iter().for_each(|(_, reply)| reply(Err(Error::Unknown(why.clone()))));
         }
+        self.since = self.since.saturating_add(1);
         let mut done: Vec<Done> = Vec::with_capacity(commands.len());
+        let mut waiting = Vec::new();
+        let begin = match commands.iter().all(|(command, _)| command.only_reads()) {
+            true => "BEGIN",
+            false => "BEGIN IMMEDIATE",
+        };
+        let share = if commands.len() == 1 { 1 } else { 2 };
         let mut commands = commands.into_iter();
-        let result = self.transaction(|connection, now| {
-            let mut rows = Rows::new(connection);
+        let result = self.transaction(begin, |connection, now| {
+            let mut rows = Rows::bounded(connection, BATCH, share);
+            let mut waits = Waits::default();
             for (command, reply) in commands.by_ref() {
+                if waits.has(&command) {
+                    let known = rows.falls_behind_with(&command);
+                    waiting.push((command, reply));
+                    known?;
+                    continue;
+                }
                 match plan::run(&mut rows, self.order, &command, now.now()) {
                     Ok(answer) => done.push((reply, Ok(answer))),
                     Err(Stop::Refused(error)) => done.push((reply, Err(error))),
+                    Err(Stop::Later(account)) => {
+                        rows.falls_behind(account);
+                        waits.add(&command);
+                        waiting.push((command, reply));
+                    }
                     Err(broken @ Stop::Broken(_)) => {
                         done.push((reply, Err(Error::Busy)));
                         return Err(broken);
@@ -111,54 +180,103 @@ impl Writer {
             Ok(())
         });
         match result {
-            Ok(()) => done.into_iter().for_each(|(reply, answer)| reply(answer)),
+            Ok(()) => {
+                self.waiting = waiting;
+                done.into_iter().for_each(|(reply, answer)| reply(answer));
+            }
             Err(error) => {
-                let all = done.into_iter().map(|(reply, _)| reply).chain(commands.map(|(_, reply)| reply));
+                let waiting = waiting.into_iter().map(|(_, reply)| reply);
+                let all =
+                    done.into_iter().map(|(reply, _)| reply).chain(commands.map(|(_, reply)| reply)).chain(waiting);
+                // First, so that whoever is answered finds it stopped.
+                self.stop(error.clone());
                 all.for_each(|reply| reply(Err(error.clone())));
-                self.stop(error);
             }
         }
     }
 
-    /// Writes what has expired in every account, one transaction for each.
-    fn expire(&mut self) -> Result<(), Error> {
-        if let Some(why) = &self.stopped {
+    /// Writes a batch of what has expired, if the time passes by itself or a caller waits for it. Whether there is more.
+    fn expire_some(&mut self) -> bool {
+        self.since = 0;
+        if self.expiring.is_empty() && !self.clock.runs() {
+            return false;
+        }
+        let expired = match self.stopped.get() {
+            Some(why) => Err(Error::Unknown(why.clone())),
+            None => self.expire(),
+        };
+        match expired {
+            Ok(true) => return true,
+            Ok(false) => self.expiring.drain(..).for_each(|done| drop(done.send(Ok(())))),
+            Err(error) => {
+                self.stop(error.clone());
+                self.expiring.drain(..).for_each(|done| drop(done.send(Err(error.clone()))));
+            }
+        }
+        false
+    }
+
+    /// Writes a batch of what has expired. False if there was nothing.
+    fn expire(&self) -> Result<bool, Error> {
+        let now = self.clock.now();
+        if Rows::new(&self.connection).first_due().map_err(Stop::error)?.is_none_or(|due| due > now) {
+            return Ok(false);
+        }
+        self.transaction("BEGIN IMMEDIATE", |connection, _| {
+            let mut rows = Rows::new(connection);
+            let mut left = BATCH;
+            for account in rows.due(now, BATCH)? {
+                let (_, entries) = plan::expire(&mut rows, account, now, left)?;
+                // An account in which nothing has expired has changed, too.
+                left = left.saturating_sub(entries.max(1));
+                if left == 0 {
+                    break;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(true)
+    }
+
+    /// The time, while no transaction runs: those that come later have a later one. If another process writes, that of what is
+    /// committed: time continues from there.
+    fn time(&self) -> Result<Millis, Error> {
+        if let Some(why) = self.stopped.get() {
             return Err(Error::Unknown(why.clone()));
         }
-        let now = self.clock.now();
-        let mut before = None;
-        loop {
-            let due = Rows::new(&self.connection).due(now, 1).map_err(unknown)?;
-            let Some(account) = due.into_iter().next() else {
-                return Ok(());
-            };
-            // Never for ever: what is still due after its expiry was written is left to the next command.
-            let this = (account.key, account.next_due);
-            if before.replace(this) == Some(this) {
-                return Ok(());
+        let failed = |error| Stop::from(error).error();
+        self.connection.busy_timeout(Duration::ZERO).map_err(failed)?;
+        let mut time = None;
+        let probed = self.transaction("BEGIN IMMEDIATE", |_, clock| {
+            time = Some(clock.now());
+            Ok(())
+        });
+        self.connection.busy_timeout(PATIENCE).map_err(failed)?;
+        match (probed, time) {
+            (Ok(()), Some(time)) => Ok(time),
+            (Err(Error::Busy), _) => {
+                let last = Rows::new(&self.connection).last_time().map_err(Stop::error)?;
+                Ok(last.unwrap_or_default().min(self.clock.now()))
             }
-            let expired = self.transaction(|connection, _| {
-                let mut rows = Rows::new(connection);
-                // Another process might have written since it was read.
-                let account = plan::Tables::account_of(&mut rows, account.key)?;
-                plan::expire(&mut rows, account, now)
-            });
-            if let Err(error) = expired {
-                self.stop(error.clone());
-                return Err(error);
-            }
+            (Err(error), _) => Err(error),
+            (Ok(()), None) => Ok(Millis::ZERO),
         }
     }
 
     /// Runs a transaction. [`Error::Busy`] if another process writes for too long, before anything was done.
-    fn transaction(&self, work: impl FnOnce(&Connection, &dyn Clock) -> Result<(), Stop>) -> Result<(), Error> {
-        match self.connection.execute_batch("BEGIN IMMEDIATE") {
+    fn transaction(
+        &self,
+        begin: &str,
+        work: impl FnOnce(&Connection, &dyn Clock) -> Result<(), Stop>,
+    ) -> Result<(), Error> {
+        match self.connection.execute_batch(begin) {
             Ok(()) => {}
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => return Err(Error::Busy),
-            Err(error) => return Err(unknown(error.into())),
+            Err(error) => return Err(Stop::from(error).error()),
         }
-        let done = work(&self.connection, &*self.clock).map_err(unknown);
-        let done = done.and_then(|()| self.connection.execute_batch("COMMIT").map_err(|error| unknown(error.into())));
+        let done = work(&self.connection, &*self.clock).map_err(Stop::error);
+        let done =
+            done.and_then(|()| self.connection.execute_batch("COMMIT").map_err(|error| Stop::from(error).error()));
         if done.is_err() && !self.connection.is_autocommit() {
             // The error is what counts.
             let _ = self.connection.execute_batch("ROLLBACK");
@@ -167,9 +285,10 @@ impl Writer {
     }
 
     /// Stops the ledger after an error, unless nothing was done.
-    fn stop(&mut self, error: Error) {
+    fn stop(&self, error: Error) {
         if let Error::Unknown(why) = error {
-            self.stopped = Some(format!("the ledger has stopped: {why}"));
+            // The first error is what counts.
+            let _ = self.stopped.set(format!("the ledger has stopped: {why}"));
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::answer::{Answer, HoldAnswer};
 use crate::command::{Command, Extend, Grant, Hold, Revoke, Settle, Settlement};
 use crate::error::Error;
-use crate::suite::{Step, Subject};
+use crate::suite::subject::{Step, Subject};
 use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
 
 /// A rule of the ledger, and the steps that show it.

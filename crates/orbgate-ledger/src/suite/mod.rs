@@ -5,6 +5,7 @@
 //! able to run with a clock that a test sets.
 
 mod cases;
+mod subject;
 
 use core::fmt::{self, Display};
 
@@ -13,57 +14,9 @@ use crate::command::{Command, Extend, Grant, Hold, Revoke, Settle, Settlement};
 use crate::error::Error;
 use crate::model::Model;
 use crate::value::{AccountId, Bucket, Id, MAX, Millis, Note, Orbs, Order};
-use crate::verify::Faults;
 
 pub use cases::{Case, cases};
-
-/// A store under test.
-pub trait Subject {
-    /// Does a command at this time.
-    ///
-    /// # Errors
-    ///
-    /// As [`Error`] says.
-    fn run(&mut self, command: &Command, now: Millis) -> Result<Answer, Error>;
-
-    /// The entries after a cursor at this time.
-    ///
-    /// # Errors
-    ///
-    /// As [`Error`] says.
-    fn entries(&mut self, after: &Cursor, limit: usize, now: Millis) -> Result<Vec<(Cursor, Entry)>, Error>;
-
-    /// Verifies the store.
-    ///
-    /// # Errors
-    ///
-    /// The store can't be read.
-    fn verify(&mut self) -> Result<Faults, Error>;
-}
-
-impl Subject for Model {
-    fn run(&mut self, command: &Command, now: Millis) -> Result<Answer, Error> {
-        Self::run(self, command, now)
-    }
-
-    fn entries(&mut self, after: &Cursor, limit: usize, now: Millis) -> Result<Vec<(Cursor, Entry)>, Error> {
-        Ok(Self::entries(self, after, limit, now)?.entries)
-    }
-
-    fn verify(&mut self) -> Result<Faults, Error> {
-        Ok(Self::verify(self))
-    }
-}
-
-/// A command at a time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "tests make their own")]
-pub struct Step {
-    /// The time. It can go back.
-    pub now: Millis,
-    /// The command.
-    pub command: Command,
-}
+pub use subject::{Step, Subject};
 
 /// How a store differs from the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,11 +44,23 @@ impl Display for Difference {
 ///
 /// The first difference.
 pub fn compare(subject: &mut impl Subject, order: Order, steps: &[Step]) -> Result<(), Difference> {
-    let mut model = Model::new(order);
+    compare_with(&mut Model::new(order), subject, steps)
+}
+
+/// The same with another reference than the model. Both are empty, and have the same order.
+///
+/// # Errors
+///
+/// The first difference.
+pub fn compare_with(
+    reference: &mut impl Subject,
+    subject: &mut impl Subject,
+    steps: &[Step],
+) -> Result<(), Difference> {
     let mut last = Millis::ZERO;
     let mut stored = Vec::new();
     for (index, Step { now, command }) in steps.iter().enumerate() {
-        let (expected, actual) = (model.run(command, *now), subject.run(command, *now));
+        let (expected, actual) = (reference.run(command, *now), subject.run(command, *now));
         last = last.max(*now);
         if expected != actual {
             let steps = steps.iter().take(index.saturating_add(1)).cloned().collect();
@@ -104,21 +69,26 @@ pub fn compare(subject: &mut impl Subject, order: Order, steps: &[Step]) -> Resu
         stored.extend(is_stored(&actual).then_some(command));
     }
     let different = |what| Difference { steps: steps.to_vec(), what };
-    let mut logs = || -> Result<Vec<Entry>, Difference> {
-        let (expected, actual) = (log(&mut model, last), log(subject, last));
+    let logs = |reference: &mut _, subject: &mut _| -> Result<Vec<Entry>, Difference> {
+        let (expected, actual) = (log(reference, last), log(subject, last));
         match (expected, actual) {
             (Ok(expected), Ok(actual)) if expected == actual => Ok(actual),
             (expected, actual) => Err(different(format!("the entries should be {expected:#?}\nthey are {actual:#?}"))),
         }
     };
-    let before = logs()?;
+    // What has expired isn't written by reading.
+    logs(reference, subject)?;
+    for expired in [reference.expire(last), subject.expire(last)] {
+        expired.map_err(|error| different(format!("what has expired can't be written: {error}")))?;
+    }
+    let before = logs(reference, subject)?;
     for command in stored {
-        let (expected, actual) = (model.run(command, last), subject.run(command, last));
+        let (expected, actual) = (reference.run(command, last), subject.run(command, last));
         if expected != actual {
             return Err(different(format!("again: {command:?}\nexpected {expected:?}\nfound    {actual:?}")));
         }
     }
-    let after = log(&mut model, last).and_then(|expected| Ok((expected, log(subject, last)?)));
+    let after = log(reference, last).and_then(|expected| Ok((expected, log(subject, last)?)));
     match after {
         Ok((expected, actual)) if expected == actual && actual == before => {}
         other => return Err(different(format!("after all commands were done again: {other:#?}"))),
@@ -145,7 +115,7 @@ const fn is_stored(answer: &Result<Answer, Error>) -> bool {
 fn log(subject: &mut impl Subject, now: Millis) -> Result<Vec<Entry>, Error> {
     let (mut entries, mut after) = (Vec::new(), Cursor::default());
     loop {
-        let page = subject.entries(&after, 7, now)?;
+        let page = subject.entries(&after, 7, now)?.entries;
         let Some((cursor, _)) = page.last() else {
             break;
         };
@@ -156,19 +126,20 @@ fn log(subject: &mut impl Subject, now: Millis) -> Result<Vec<Entry>, Error> {
     Ok(entries)
 }
 
-/// Steps from random bytes, eight for each. Few accounts and ids, so that commands meet.
+/// Steps from random bytes, eight for each. Few accounts, ids and times, so that commands meet.
 #[must_use]
 pub fn steps(bytes: &[[u8; 8]]) -> Vec<Step> {
     let mut now = 1_000_000_u64;
     let mut steps = Vec::with_capacity(bytes.len());
     for (index, bytes) in bytes.iter().enumerate() {
         let [_, _, _, _, _, _, time, _] = *bytes;
+        let ticks = |count: u8| TICK.saturating_mul(count.into());
         // Sometimes the clock goes back.
         now = match time {
             0..=100 => now,
-            101..=220 => now.saturating_add(u64::from(time)),
-            221..=240 => now.saturating_add(u64::from(time).saturating_mul(10)),
-            241..=255 => now.saturating_sub(u64::from(time)),
+            101..=220 => now.saturating_add(ticks(time & 3)),
+            221..=240 => now.saturating_add(ticks(time.saturating_sub(216))),
+            241..=255 => now.saturating_sub(ticks(time & 15)),
         };
         // New ids from time to time, because settled holds only give the first receipt.
         let generation = index.checked_div(64).unwrap_or_default();
@@ -177,59 +148,96 @@ pub fn steps(bytes: &[[u8; 8]]) -> Vec<Step> {
     steps
 }
 
+/// Times and durations are multiples of this, so that commands often come exactly when something expires.
+const TICK: u64 = 50;
+
+/// The ids of each kind of command. Half of them have a usual content, so that a command comes again, or with one field
+/// changed. The others have a random one.
+const IDS: u8 = 12;
+
 fn command(bytes: &[u8; 8], now: u64, generation: usize) -> Command {
     let [verb, account, id, amount, ttl, flags, _, other] = *bytes;
-    let name = |prefix: &str, number: u8, count: u8| {
-        let number = number.checked_rem(count).unwrap_or_default();
-        Id::valid(format!("{prefix}{generation}.{number}"))
-    };
-    let account_id = || {
-        let number = account.checked_rem(3).unwrap_or_default();
-        AccountId::valid(format!("account {number}"))
-    };
+    let one_of = |number: u8, count: u8| number.checked_rem(count).unwrap_or_default();
+    let name = |prefix: &str, number: u8| Id::valid(format!("{prefix}{generation}.{}", one_of(number, IDS)));
+    let account_id = |number: u8| AccountId::valid(format!("account {}", one_of(number, 3)));
     let orbs = |amount: u64| Orbs::new(amount.min(MAX)).unwrap_or_default();
     let duration = |milliseconds: u64| Millis::new(milliseconds.min(MAX)).unwrap_or_default();
-    let ttl = duration(match ttl {
+    let ticks = |count: u8| TICK.saturating_mul(count.into());
+    let usual = one_of(id, IDS / 2);
+    let random = usual.saturating_add(IDS / 2);
+    // Which field of a usual command is changed.
+    let change = if flags & 4 == 0 { None } else { Some(one_of(flags / 8, 5)) };
+    let changed = |field: u8| u8::from(change == Some(field));
+    let random_ttl = duration(match ttl {
         255 => MAX,
-        ttl => u64::from(ttl).saturating_mul(8),
+        ttl => ticks(ttl / 8),
     });
     match verb {
-        0..=39 => Command::Grant(Grant {
-            id: name("g", id, 12),
-            account: account_id(),
+        0..=19 => Command::Grant(Grant {
+            id: name("g", random),
+            account: account_id(account),
             amount: orbs(match (amount, flags) {
-                (250.., 128..) => MAX.saturating_sub(amount.into()),
-                _ => amount.into(),
+                (240.., 128..) => MAX.saturating_sub(amount.into()),
+                _ => (amount / 4).into(),
             }),
             bucket: if flags & 1 == 0 { Bucket::Paid } else { Bucket::Bonus },
-            expires_at: (flags & 2 == 0).then(|| duration(now.saturating_add(u64::from(other).saturating_mul(32)))),
+            // Often before the holds of it end.
+            expires_at: (flags & 2 == 0).then(|| duration(now.saturating_add(ticks(other / 16)))),
         }),
-        40..=54 => Command::Revoke(Revoke { id: name("r", id, 6), account: account_id(), grant: name("g", other, 12) }),
-        // The same content for each id, so that holds come again.
-        55..=84 => Command::Hold(Hold {
-            id: name("h", id, 24),
-            account: AccountId::valid(format!("account {}", id.checked_rem(3).unwrap_or_default())),
-            amount: orbs(u64::from(id.checked_rem(24).unwrap_or_default()).saturating_add(1)),
-            bonus: id & 1 == 1,
-            ttl: duration(700),
-            note: Note::default(),
+        20..=39 => Command::Grant(Grant {
+            id: name("g", usual),
+            account: account_id(usual.saturating_add(changed(0))),
+            amount: orbs(u64::from(usual.saturating_add(changed(1))).saturating_mul(3).saturating_add(5)),
+            bucket: if (usual ^ changed(2)) & 4 == 0 { Bucket::Paid } else { Bucket::Bonus },
+            expires_at: (usual & 1 == changed(3)).then(|| {
+                let start =
+                    u64::try_from(generation).unwrap_or(u64::MAX).saturating_mul(5_000).saturating_add(1_000_000);
+                duration(
+                    start
+                        .saturating_add(ticks(usual.saturating_add(1).saturating_mul(20)))
+                        .saturating_add(ticks(changed(4))),
+                )
+            }),
         }),
-        85..=134 => Command::Hold(Hold {
-            id: name("h", id, 24),
-            account: account_id(),
-            amount: orbs(amount.checked_rem(80).unwrap_or_default().into()),
+        40..=54 => Command::Revoke(Revoke {
+            id: name("r", usual & 1),
+            account: account_id((usual & 1).saturating_add(changed(0))),
+            grant: name("g", (usual & 1).saturating_add(changed(1).saturating_mul(3))),
+        }),
+        55..=94 => Command::Hold(Hold {
+            id: name("h", usual),
+            account: account_id(usual.saturating_add(changed(0))),
+            amount: orbs(u64::from(usual.saturating_add(changed(1))).saturating_mul(5).saturating_add(1)),
+            bonus: (usual ^ changed(2)) & 1 == 1,
+            ttl: duration(ticks(usual.saturating_mul(4).saturating_add(changed(3)).saturating_add(4))),
+            note: Note::new(if usual & 2 == changed(4).saturating_mul(2) { "" } else { "GET /v1/items" })
+                .unwrap_or_default(),
+        }),
+        95..=134 => Command::Hold(Hold {
+            id: name("h", random),
+            account: account_id(account),
+            amount: orbs(one_of(amount, 50).into()),
             bonus: flags & 1 == 1,
-            ttl,
+            ttl: random_ttl,
             note: Note::new(if flags & 2 == 0 { "" } else { "GET /v1/items" }).unwrap_or_default(),
         }),
-        135..=159 => Command::Extend(Extend { id: name("e", other, 12), hold: name("h", id, 24), ttl }),
-        160..=199 => Command::Settle(Settle {
-            hold: name("h", id, 24),
-            settlement: Settlement::Capture(orbs(amount.checked_rem(100).unwrap_or_default().into())),
+        135..=147 => Command::Extend(Extend {
+            id: name("e", usual),
+            hold: name("h", usual.saturating_add(changed(0))),
+            ttl: duration(ticks(usual.saturating_add(changed(1)).saturating_add(8))),
         }),
-        200..=229 => Command::Settle(Settle { hold: name("h", id, 24), settlement: Settlement::Void }),
-        230..=245 => Command::Balance(account_id()),
-        246..=255 => Command::Holds(account_id()),
+        148..=159 => Command::Extend(Extend { id: name("e", other), hold: name("h", id), ttl: random_ttl }),
+        160..=184 => Command::Settle(Settle {
+            hold: name("h", id),
+            settlement: Settlement::Capture(orbs(one_of(amount, 40).into())),
+        }),
+        185..=200 => Command::Settle(Settle {
+            hold: name("h", usual),
+            settlement: Settlement::Capture(orbs(u64::from(usual / 2).saturating_add(changed(0).into()))),
+        }),
+        201..=229 => Command::Settle(Settle { hold: name("h", id), settlement: Settlement::Void }),
+        230..=245 => Command::Balance(account_id(account)),
+        246..=255 => Command::Holds(account_id(account)),
     }
 }
 

@@ -79,6 +79,13 @@ impl Server {
         Client::connect(&self.url(&format!("dbname={database}")), NoTls).unwrap()
     }
 
+    /// Creates a folder that the server may write.
+    #[allow(dead_code, reason = "for the gateway's tests")]
+    pub(crate) fn own_folder(&self, folder: &Path) {
+        fs::create_dir(folder).unwrap();
+        own(folder);
+    }
+
     pub(crate) fn run(&self, url: &str, sql: &str) {
         let database = url.split("dbname=").nth(1).unwrap();
         Client::connect(url, NoTls).unwrap().batch_execute(&sql.replace("CURRENT_DB", database)).unwrap();

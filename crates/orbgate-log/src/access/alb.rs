@@ -1,7 +1,7 @@
 //! AWS Application Load Balancer: a type, a time, and the request as a URL in quotes.
 
-use super::scan::{Cursor, any, is_number, without_port, word};
-use super::{ABSENT, AccessLine, Format, Request, Rest};
+use crate::access::line::{AccessLine, Format, Request, Rest};
+use crate::access::scan::{ABSENT, Cursor, any, is_number, without_port, word};
 
 /// The types of requests.
 const TYPES: [&[u8]; 6] = [b"http", b"https", b"h2", b"grpcs", b"ws", b"wss"];

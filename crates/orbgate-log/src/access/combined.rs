@@ -1,8 +1,7 @@
 //! The common format, the combined format, and fields after them.
 
-use super::scan::{closing_quote, field, up_to, word};
-use super::{ABSENT, AccessLine, Format, Request, Rest, SHOWN};
-use crate::escape::shown;
+use crate::access::line::{AccessLine, Format, Request, Rest};
+use crate::access::scan::{ABSENT, Later, closing_quote, field, up_to, word};
 
 /// A line as nginx, Apache and most other servers write it, field by field:
 ///
@@ -84,24 +83,4 @@ fn has_port(host: &[u8]) -> bool {
     };
     let is_name = name.ends_with(b"]") || !(name.is_empty() || name.contains(&b':'));
     is_name && port.len() > 1 && port.iter().skip(1).all(u8::is_ascii_digit)
-}
-
-/// The fields of a string, separated by single spaces.
-pub(super) struct Later<'a>(pub(super) &'a [u8]);
-
-impl<'a> Iterator for Later<'a> {
-    type Item = Result<&'a [u8], String>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let Some((field, rest)) = field(self.0) else {
-            let start: Vec<u8> = self.0.iter().take(SHOWN).copied().collect();
-            self.0 = &[];
-            return Some(Err(format!("no field ends in `{}`", shown(&start))));
-        };
-        self.0 = rest;
-        Some(Ok(field))
-    }
 }

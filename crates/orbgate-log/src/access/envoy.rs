@@ -1,8 +1,8 @@
 //! Envoy's default format, and Istio's, which has three fields more. Neither escapes quotes, so there are no further fields: a
 //! client could have written them.
 
-use super::scan::{Cursor, any, is_number};
-use super::{ABSENT, AccessLine, Format, Request, Rest, scan};
+use crate::access::line::{AccessLine, Format, Request, Rest};
+use crate::access::scan::{self, ABSENT, Cursor, any, is_number};
 
 /// Whether it begins with a date in brackets. An IPv6 address would have a colon there.
 pub(super) fn is_line(line: &[u8]) -> bool {

@@ -1,8 +1,8 @@
 //! HAProxy's `option httplog` and `option httpslog`. It writes unusual bytes as `#` and two digits, so quotes and braces end
 //! what they begin.
 
-use super::scan::{Cursor, any, enclosed, is_number, up_to, without_port, word};
-use super::{ABSENT, AccessLine, Format, Request, Rest};
+use crate::access::line::{AccessLine, Format, Request, Rest};
+use crate::access::scan::{ABSENT, Cursor, any, enclosed, is_number, up_to, without_port, word};
 
 /// Whether it begins with a client and a time, perhaps after a syslog prefix, and the request doesn't follow at once.
 pub(super) fn is_line(line: &[u8]) -> bool {

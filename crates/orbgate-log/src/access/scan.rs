@@ -1,5 +1,7 @@
 //! Splits the lines of logs into words, quoted strings and brackets.
 
+use crate::escape::shown;
+
 /// The string before the first space, if it isn't empty, and the rest.
 pub(super) fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let space = text.iter().position(|byte| *byte == b' ')?;
@@ -125,3 +127,29 @@ pub(super) const fn any(_: &[u8]) -> bool {
 pub(super) fn is_number(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
+
+/// The maximum length of a part of a line in a message, in bytes.
+pub(super) const SHOWN: usize = 100;
+
+/// The fields of a string, separated by single spaces.
+pub(super) struct Later<'a>(pub(super) &'a [u8]);
+
+impl<'a> Iterator for Later<'a> {
+    type Item = Result<&'a [u8], String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let Some((field, rest)) = field(self.0) else {
+            let start: Vec<u8> = self.0.iter().take(SHOWN).copied().collect();
+            self.0 = &[];
+            return Some(Err(format!("no field ends in `{}`", shown(&start))));
+        };
+        self.0 = rest;
+        Some(Ok(field))
+    }
+}
+
+/// A field that is absent.
+pub(super) const ABSENT: &[u8] = b"-";

@@ -41,6 +41,9 @@ struct Arguments {
     /// Where npm's packages are kept
     #[arg(long, default_value = "target/tmp")]
     home: String,
+    /// The column of framing.tsv and servers.tsv of the program's server
+    #[arg(long, requires = "program")]
+    server: Option<String>,
     /// A program and its first arguments, instead of a language's
     #[arg(last = true)]
     program: Vec<String>,
@@ -65,7 +68,7 @@ fn gate(arguments: Arguments) -> Result<()> {
         return all(groups, arguments.quick, &arguments.home);
     }
     let program = match arguments.language.split_first() {
-        None => Program::new(arguments.program),
+        None => Program::new(arguments.program).with_server(arguments.server),
         Some((name, framework)) => build(name, framework.first().map(String::as_str))?,
     };
     if let (Some(listen), Some(policy), Some(tokens)) = (arguments.listen, arguments.policy, arguments.tokens) {

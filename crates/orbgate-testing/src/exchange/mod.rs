@@ -1,5 +1,6 @@
 //! Puts the same exchanges to every language's gate, over real sockets: the format is in `policy/cases/gate/README.md`.
 
+mod expected;
 mod groups;
 mod introspection;
 mod issuer;
@@ -12,9 +13,9 @@ mod wire;
 mod world;
 mod written;
 
-pub use self::groups::Group;
+pub use self::expected::{Expected, Saw, Sent};
+pub use self::groups::{Group, run};
 pub use self::program::Program;
 pub use self::programs::{build, every};
-pub use self::suite::{Expected, Saw, Sent, run};
 pub use self::world::World;
 pub use self::written::{Written, written};

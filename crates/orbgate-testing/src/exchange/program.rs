@@ -20,8 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Clone, Debug)]
 pub struct Program {
     words: Vec<String>,
-    /// Its server drops headers without a value, so its gate never sees them.
-    pub(crate) drops_empty_headers: bool,
+    /// The column of `framing.tsv` and `servers.tsv` with what its server does.
+    pub(crate) server: Option<String>,
     /// It takes a ledger.
     pub(crate) charges: bool,
     /// It takes a ledger and an MCP endpoint.
@@ -72,14 +72,14 @@ pub(crate) struct Counted {
 impl Program {
     pub fn new(words: impl IntoIterator<Item = String>) -> Self {
         let words = words.into_iter().collect();
-        Self {
-            words,
-            drops_empty_headers: false,
-            charges: false,
-            charges_mcp: false,
-            holds_threads: false,
-            opens_ledger: false,
-        }
+        Self { words, server: None, charges: false, charges_mcp: false, holds_threads: false, opens_ledger: false }
+    }
+
+    /// The same, whose server has this column.
+    #[must_use]
+    pub fn with_server(mut self, server: Option<String>) -> Self {
+        self.server = server.or(self.server);
+        self
     }
 
     /// The command that starts it.

@@ -15,12 +15,10 @@ struct Language {
     name: &'static str,
     /// A command that succeeds if the language is installed.
     needs: &'static str,
-    /// The first is the default. Empty if there is no choice.
-    frameworks: &'static [&'static str],
+    /// Each with its server, if that is measured with it. The first is the default, and has no name if there is no choice.
+    frameworks: &'static [(&'static str, &'static str)],
     build: &'static [&'static str],
     start: &'static str,
-    /// See [`Program`].
-    drops_empty_headers: bool,
     /// See [`Program`].
     charges: bool,
 }
@@ -32,69 +30,77 @@ const LANGUAGES: &[Language] = &[
     Language {
         name: "rust",
         needs: "cargo --version",
-        frameworks: &[],
+        frameworks: &[("", "hyper")],
         build: &["cargo build --quiet --workspace --all-features --example gate"],
         start: "target/debug/examples/gate",
-        drops_empty_headers: false,
         charges: true,
     },
     Language {
         name: "cpp",
         needs: "sh bindings/cpp/example/set_up.sh",
-        frameworks: &[],
+        frameworks: &[("", "cpp-httplib")],
         build: &[
             "cargo build --quiet -p orbgate-capi",
             "mkdir -p target/xtask && c++ -std=c++17 -O1 -Ibindings/c/include -Ibindings/cpp/include bindings/cpp/example/gate.cpp \
              target/debug/liborbgate.a -lcpp-httplib -lcurl -lpthread -ldl -lm -o target/xtask/gate-cpp",
         ],
         start: "target/xtask/gate-cpp",
-        drops_empty_headers: true,
         charges: false,
     },
     Language {
         name: "python",
         needs: "sh crates/xtask/src/kit/apt.sh \"python3 -c 'import sys, ensurepip; assert sys.version_info >= (3, 10)'\" \
                 python3 python3-venv",
-        frameworks: &["starlette", "fastapi", "flask", "gunicorn", "uwsgi", "django"],
+        frameworks: &[
+            ("starlette", "uvicorn"),
+            ("fastapi", "uvicorn with h11"),
+            ("flask", "waitress"),
+            ("gunicorn", "gunicorn"),
+            ("uwsgi", "uWSGI"),
+            ("django", ""),
+        ],
         build: &["sh bindings/python/gate/setup.sh"],
         start: "target/xtask/gate-python/bin/python bindings/python/gate/gate.py",
-        drops_empty_headers: false,
         charges: true,
     },
     Language {
         name: "node",
         needs: "node --version && npm --version",
-        frameworks: &["http", "connect", "express", "express4", "fastify", "hono"],
+        frameworks: &[
+            ("http", "node:http"),
+            ("connect", ""),
+            ("express", ""),
+            ("express4", ""),
+            ("fastify", ""),
+            ("hono", "Hono"),
+        ],
         build: &["cargo --quiet xtask wasm", NODE_PACKAGES],
         start: "env ORBGATE_LIBRARY=bindings/node/orbgate.wasm node bindings/node/exchange/program.js",
-        drops_empty_headers: false,
         charges: true,
     },
     Language {
         name: "node-koffi",
         needs: "node --version && npm --version",
-        frameworks: &["http"],
+        frameworks: &[("http", "node:http")],
         build: &["cargo build --quiet -p orbgate-capi", NODE_PACKAGES],
         start: "env ORBGATE_LIBRARY=target/debug/liborbgate.so node bindings/node/exchange/program.js",
-        drops_empty_headers: false,
         charges: true,
     },
     Language {
         name: "go",
         needs: "go version && npm --version",
-        frameworks: &["net/http", "chi", "gin", "echo"],
+        frameworks: &[("net/http", "net/http"), ("chi", ""), ("gin", ""), ("echo", "")],
         build: &[
             "cargo --quiet xtask wasm",
             "cd bindings/go/recipes && GOWORK=off CGO_ENABLED=0 go build -o ../../../target/xtask/gate-go .",
         ],
         start: "target/xtask/gate-go",
-        drops_empty_headers: false,
         charges: true,
     },
     Language {
         name: "go-cgo",
         needs: "go version && cc --version",
-        frameworks: &["net/http"],
+        frameworks: &[("net/http", "net/http")],
         build: &[
             "cargo build --quiet -p orbgate-capi",
             // The library's folder, which pkg-config would print for an installed one.
@@ -103,13 +109,12 @@ const LANGUAGES: &[Language] = &[
              go build -tags=orbgate_cgo,orbgate_shared -o ../../../target/xtask/gate-go-cgo .",
         ],
         start: "target/xtask/gate-go-cgo",
-        drops_empty_headers: false,
         charges: true,
     },
     Language {
         name: "java",
         needs: "javac --release 17 -version && sh crates/xtask/src/kit/apt.sh 'mvn --version' maven",
-        frameworks: &["httpserver", "servlet", "spring"],
+        frameworks: &[("httpserver", "JDK"), ("servlet", "Jetty"), ("spring", "Tomcat")],
         build: &[
             "cargo build --quiet -p orbgate-capi",
             "mvn --quiet --batch-mode --file bindings/java/gate/pom.xml package -DskipTests -Doutput=$PWD/target/xtask/gate-java",
@@ -118,7 +123,6 @@ const LANGUAGES: &[Language] = &[
                 -Djdk.http.auth.tunneling.disabledSchemes= \
                 -cp target/xtask/gate-java/orbgate-exchange/classes:target/xtask/gate-java/orbgate-exchange/lib/* \
                 io.github.orbgate.exchange.Program",
-        drops_empty_headers: false,
         charges: false,
     },
 ];
@@ -138,11 +142,9 @@ pub fn every() -> Result<Vec<(&'static str, Option<&'static str>)>> {
         if let Some(lacks) = lacks(language)? {
             let what = format!("the gate of {}: {lacks}", language.name);
             missing(&what);
-        } else if language.frameworks.is_empty() {
-            programs.push((language.name, None));
         } else {
-            let frameworks = language.frameworks.iter();
-            programs.extend(frameworks.map(|framework| (language.name, Some(*framework))));
+            let frameworks = language.frameworks.iter().map(|(framework, _)| Some(*framework));
+            programs.extend(frameworks.map(|name| (language.name, name.filter(|name| !name.is_empty()))));
         }
     }
     Ok(programs)
@@ -171,9 +173,13 @@ fn shell(line: &str) -> Command {
 pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
     let language = LANGUAGES.iter().find(|language| language.name == name);
     let language = language.with_context(|| format!("`{name}` has no gate program"))?;
-    let framework = framework.or(language.frameworks.first().copied());
-    let is_known = framework.is_none_or(|framework| language.frameworks.contains(&framework));
-    ensure!(is_known, "`{name}` has the frameworks {:?}", language.frameworks);
+    let mut frameworks = language.frameworks.iter();
+    let found = frameworks.find(|(known, _)| framework.is_none_or(|framework| *known == framework));
+    let (framework, server) = *found.with_context(|| {
+        let names: Vec<_> = language.frameworks.iter().map(|(name, _)| name).collect();
+        format!("`{name}` has the frameworks {names:?}")
+    })?;
+    let framework = Some(framework).filter(|name| !name.is_empty());
     // All frameworks of a language use the same program.
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     if built.insert(language.needs)
@@ -189,7 +195,7 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
     built.extend(language.build);
     let words = language.start.split(' ').chain(framework);
     let mut program = Program::new(words.map(str::to_owned));
-    program.drops_empty_headers = language.drops_empty_headers;
+    program.server = Some(server).filter(|server| !server.is_empty()).map(str::to_owned);
     program.charges = language.charges;
     // WSGI has no MCP endpoint. Django's is served over ASGI, without one.
     let is_wsgi = framework.is_some_and(|framework| ["flask", "gunicorn", "uwsgi", "django"].contains(&framework));

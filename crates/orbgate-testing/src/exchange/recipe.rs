@@ -99,13 +99,18 @@ impl Recipe {
         self.kind.as_deref().unwrap_or("user")
     }
 
+    /// The claims of the default token, of an issuer with this name.
+    pub(crate) fn claims_of(&self, issuer: &str, now: u64) -> Value {
+        json!({
+            "iss": issuer, "aud": AUDIENCE, "sub": "user-7", "client_id": "app-1", "jti": "token-1",
+            "iat": now - 10, "exp": now + 600, "token_kind": self.kind(), "scope": self.scopes,
+        })
+    }
+
     /// Signs the token at this time.
     pub(crate) fn sign(&self, issuer: &Identity<'_>, now: u64) -> Result<String> {
         let header = json!({"alg": "ES256", "typ": "at+jwt", "kid": issuer.kid});
-        let claims = json!({
-            "iss": issuer.name, "aud": AUDIENCE, "sub": "user-7", "client_id": "app-1", "jti": "token-1",
-            "iat": now - 10, "exp": now + 600, "token_kind": self.kind(), "scope": self.scopes,
-        });
+        let claims = self.claims_of(issuer.name, now);
         let header = match &self.header_text {
             Some(text) => text.clone(),
             None => changed(header, &self.header, now)?,

@@ -8,11 +8,11 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
-use orbgate::{Engine, Policy, Request, Scopes, Token, TokenKind};
+use orbgate::{Engine, Policy};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::exchange::groups::Group;
+use crate::exchange::expected::{Expected, Saw, Sent};
 use crate::exchange::program::{Counted, Gated, Program, Running};
 use crate::exchange::wire::{self, Answer};
 use crate::exchange::world::{World, policy};
@@ -21,31 +21,6 @@ use crate::exchange::written::File;
 /// The maximum wait of a request: one attempt of five seconds, on a busy machine.
 const LONGEST: Duration = Duration::from_secs(9);
 
-/// The expected response.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Expected {
-    pub status: u16,
-    #[serde(default)]
-    pub www_authenticate: Option<String>,
-    #[serde(default)]
-    pub allow: Option<String>,
-    #[serde(skip)]
-    pub saw: Option<Saw>,
-}
-
-/// A service's description of the call that it saw.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Saw {
-    pub method: String,
-    pub target: String,
-    pub route: Option<String>,
-    pub scope: Option<String>,
-    pub kind: Option<String>,
-    pub consumes: Option<bool>,
-}
-
 /// What an audit shows of a decision.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Line {
@@ -53,39 +28,6 @@ pub(crate) struct Line {
     reason: String,
     pub(crate) route: Option<String>,
     pub(crate) orbs: Value,
-}
-
-/// A request, with its expected properties.
-#[derive(Clone, Debug)]
-pub struct Sent {
-    pub location: String,
-    pub bytes: Vec<u8>,
-    pub method: Vec<u8>,
-    pub target: Vec<u8>,
-    /// The kind and scopes of its token; `None` without a token, or if the token must be rejected.
-    pub token: Option<(String, String)>,
-}
-
-impl Sent {
-    /// A request with this bearer token, which has this kind and these scopes, or must be rejected.
-    pub(crate) fn new(
-        location: impl Into<String>,
-        (method, target): (&[u8], &[u8]),
-        bearer: Option<&str>,
-        token: Option<(&str, &str)>,
-    ) -> Self {
-        Self {
-            location: location.into(),
-            bytes: wire::request(method, target, bearer),
-            method: method.to_vec(),
-            target: target.to_vec(),
-            token: token.map(|(kind, scopes)| (kind.to_owned(), scopes.to_owned())),
-        }
-    }
-
-    fn token(&self) -> Option<Token<'_>> {
-        self.token.as_ref().map(|(kind, scopes)| token(kind, scopes))
-    }
 }
 
 /// One run of a gate program with one policy.
@@ -111,36 +53,37 @@ pub(crate) struct Suite {
     own: Mutex<usize>,
 }
 
-/// Sends every group to a program, and prints the failures under this name. Returns the number of
-/// exchanges.
-///
-/// # Errors
-///
-/// Fails if an exchange failed, or if the program can't be driven.
-pub fn run(name: &str, program: Program, groups: &[Group], home: &str) -> Result<usize> {
-    let world = World::new()?;
-    let ungated = program.start(&policy("t1-strict"), &world.tokens(), Gated::No)?;
-    let suite =
-        Suite { program, world, ungated, failures: Mutex::default(), count: Mutex::default(), own: Mutex::default() };
-    for group in groups {
+impl Suite {
+    pub(crate) fn new(program: Program) -> Result<Self> {
+        let world = World::new()?;
+        let ungated = program.start(&policy("t1-strict"), &world.tokens(), Gated::No)?;
+        let (failures, count, own) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Ok(Self { program, world, ungated, failures, count, own })
+    }
+
+    /// Runs a group, and prints under this name how many exchanges it had.
+    pub(crate) fn group(&self, name: &str, group: impl fmt::Display, run: impl FnOnce() -> Result<()>) -> Result<()> {
         let start = Instant::now();
-        let before = *suite.count.lock().unwrap();
-        group.run(&suite, home)?;
-        let ran = *suite.count.lock().unwrap() - before;
-        let own = core::mem::take(&mut *suite.own.lock().unwrap());
+        let before = *self.count.lock().unwrap();
+        run()?;
+        let ran = *self.count.lock().unwrap() - before;
+        let own = core::mem::take(&mut *self.own.lock().unwrap());
         let seconds = start.elapsed().as_secs_f64();
         println!("{name}: {group}: {ran} exchanges, {own} of them refused by the server itself, in {seconds:.1} s");
+        Ok(())
     }
-    let failures = suite.failures.lock().unwrap();
-    for failure in failures.iter().take(20) {
-        println!("{name}: FAILED {failure}\n");
-    }
-    let count = *suite.count.lock().unwrap();
-    ensure!(failures.is_empty(), "{name}: {} of {count} exchanges failed", failures.len());
-    Ok(count)
-}
 
-impl Suite {
+    /// Prints the failures under this name. Without failures, returns the number of exchanges.
+    pub(crate) fn result(&self, name: &str) -> Result<usize> {
+        let failures = self.failures.lock().unwrap();
+        for failure in failures.iter().take(20) {
+            println!("{name}: FAILED {failure}\n");
+        }
+        let count = *self.count.lock().unwrap();
+        ensure!(failures.is_empty(), "{name}: {} of {count} exchanges failed", failures.len());
+        Ok(count)
+    }
+
     pub(crate) fn fail(&self, what: impl fmt::Display) {
         self.failures.lock().unwrap().push(what.to_string());
     }
@@ -189,66 +132,6 @@ impl Suite {
             _ => None,
         };
         (answer, call)
-    }
-}
-
-impl Expected {
-    /// The response that follows from a decision.
-    pub(crate) fn of(engine: &Engine, method: &[u8], target: &[u8], token: Option<Token<'_>>) -> Self {
-        let decision = engine.decide(&Request { method, target, token, allow_bonus_orbs_use: false });
-        let route = decision.route();
-        let charge = decision.charge();
-        let call = decision.is_allow().then(|| Saw {
-            method: String::from_utf8_lossy(method).into_owned(),
-            target: String::from_utf8_lossy(target).into_owned(),
-            route: route.map(|route| route.as_str().to_owned()),
-            scope: decision.scope().map(|scope| scope.name().to_owned()),
-            kind: token.map(|token| token.kind.as_str().to_owned()),
-            consumes: charge.map(|charge| charge.consumes),
-        });
-        let methods = route.map(|route| route.methods().collect::<Vec<_>>().join(", "));
-        let status = decision.status().unwrap_or(200);
-        Self {
-            status,
-            www_authenticate: matches!(status, 401 | 403).then(|| "Bearer".to_owned()),
-            allow: methods.filter(|_| status == 405),
-            saw: call,
-        }
-    }
-
-    /// Whether a response is as expected.
-    pub(crate) fn is(&self, answer: &Answer) -> bool {
-        self.differs(answer).is_none()
-    }
-
-    /// The difference between a response and the expected one.
-    fn differs(&self, answer: &Answer) -> Option<String> {
-        if answer.status != self.status {
-            return Some(format!("the status is not {}", self.status));
-        }
-        if !answer.rest.is_empty() {
-            return Some("there is a second answer".to_owned());
-        }
-        if self.status == 200 {
-            let call: Result<Saw, _> = serde_json::from_slice(&answer.body);
-            return match call {
-                Ok(call) if self.saw.as_ref().is_none_or(|expected| *expected == call) => None,
-                Ok(_) => Some(format!("the service should have seen {:?}", self.saw)),
-                Err(error) => Some(format!("the body: {error}")),
-            };
-        }
-        let headers = [
-            ("WWW-Authenticate", &self.www_authenticate),
-            ("Allow", &self.allow),
-            ("Content-Type", &None),
-            ("Cache-Control", &Some("no-store".to_owned())),
-        ];
-        let mut wrong = headers.iter().filter(|(name, value)| answer.header(name) != **value);
-        match wrong.next() {
-            Some((name, value)) => Some(format!("`{name}` is not {value:?}")),
-            None if answer.body.is_empty() => None,
-            None => Some("a denial has a body".to_owned()),
-        }
     }
 }
 
@@ -448,11 +331,6 @@ impl Open<'_> {
         }
         Ok((counted, lines))
     }
-}
-
-/// A token in the form that an engine takes.
-pub(crate) fn token<'t>(kind: &'t str, scopes: &'t str) -> Token<'t> {
-    Token { kind: TokenKind::from_name(kind), scopes: Scopes::Text(scopes.as_bytes()) }
 }
 
 /// The whole exchange, for display.

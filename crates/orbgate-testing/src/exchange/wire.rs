@@ -49,6 +49,11 @@ impl Connection {
         Ok(Self { stream, ahead: Vec::new() })
     }
 
+    /// Shortens the time limit for a response.
+    pub(crate) fn wait_at_most(&self, time: Duration) -> std::io::Result<()> {
+        self.stream.set_read_timeout(Some(time))
+    }
+
     /// Writes these bytes and reads one response.
     pub(crate) fn ask(&mut self, request: &[u8]) -> std::io::Result<Answer> {
         // A server that rejects a request might close the connection before it has read everything.
@@ -75,7 +80,7 @@ impl Connection {
         if answer.header("transfer-encoding").as_deref() == Some("chunked") {
             return self.chunks();
         }
-        if matches!(answer.status, 204 | 304) {
+        if matches!(answer.status, 100..=199 | 204 | 304) {
             return Ok(Vec::new());
         }
         self.read_until(|_| None)?;

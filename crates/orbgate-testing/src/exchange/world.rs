@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use crate::exchange::issuer::{Conduct, Issuer, Issuers};
 use crate::exchange::recipe::Recipe;
 use crate::signer::{AUDIENCE, Signer};
+use crate::unsound;
 
 /// Issuers and their tokens.
 pub struct World {
@@ -29,7 +30,7 @@ pub struct World {
 }
 
 /// Every issuer, and how it behaves.
-pub(crate) const ISSUERS: [(&str, Conduct); 20] = [
+pub(crate) const ISSUERS: [(&str, Conduct); 21] = [
     ("main", Conduct::Right),
     ("rotating", Conduct::Right),
     ("asked", Conduct::Right),
@@ -38,6 +39,7 @@ pub(crate) const ISSUERS: [(&str, Conduct); 20] = [
     ("directory", Conduct::Right),
     ("twins", Conduct::SaysTwins),
     ("listed", Conduct::Right),
+    ("unsound", Conduct::Right),
     ("closes", Conduct::Closes),
     ("drips", Conduct::Drips),
     ("crowded", Conduct::Drips),
@@ -99,6 +101,7 @@ impl World {
                     });
                     issuer.with([again]).with(rsa)
                 }
+                "unsound" => issuer.with(unsound::keys().into_iter().map(|key| key.jwk)),
                 _ => issuer,
             };
             issuers.add(name, issuer);
@@ -139,6 +142,9 @@ impl World {
         // The others are found by discovery.
         if ["asked", "drips", "crowded"].contains(&name) {
             issuer["jwks_uri"] = format!("{}/jwks", self.issuers.name(name)).into();
+        }
+        if name == "unsound" {
+            issuer["algorithms"] = json!(["ES256", "ES384", "ES512", "RS256", "EdDSA"]);
         }
         if name == "directory" {
             issuer["organisation_scopes"] = json!({"claim": ["realm_access", "roles"], "format": "array"});

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::cases::unescape;
+use crate::exchange::expected::{Expected, Saw, Sent};
 use crate::exchange::recipe::Recipe;
-use crate::exchange::suite::{Expected, Saw, Sent};
 use crate::exchange::world::{World, root};
 
 /// A file: the settings that its exchanges share, and the exchanges.
@@ -41,9 +41,6 @@ struct Entry {
     saw: Option<Saw>,
     /// The orbs in each line of the audit that has this route.
     audit: Option<Value>,
-    /// It concerns a header without a value, which some servers drop.
-    #[serde(default)]
-    empty_header: bool,
 }
 
 /// An exchange.
@@ -56,7 +53,6 @@ pub(crate) struct Exchange {
     token: Option<Recipe>,
     pub(crate) expected: Expected,
     pub(crate) refused: Option<String>,
-    pub(crate) empty_header: bool,
     pub(crate) audit: Option<Value>,
 }
 
@@ -170,7 +166,6 @@ impl File {
                 request: unescape(&format!("{}\n\n", request.trim_end()).replace('\n', "\\x0d\\x0a")),
                 token: written.token,
                 expected,
-                empty_header: written.empty_header,
                 audit: written.audit,
                 refused: written.refused,
                 location,

@@ -41,6 +41,7 @@ use self::places::{Places, Ticket};
 use self::refusals::Refusals;
 use self::snapshot::{Noticed, Snapshot, State};
 use self::when::{Cause, Times};
+use crate::account::IssuerAccounts;
 use crate::error::TokenError;
 use crate::keys::{KEY_SET_BYTES, Keys};
 #[cfg(feature = "aws-lc-rs")]
@@ -329,6 +330,11 @@ impl KeyCache {
     /// The issuers of the keys.
     pub fn issuers(&self) -> impl Iterator<Item = &str> {
         self.verifier.issuers()
+    }
+
+    /// Where the tokens of each issuer name the account whose orbs a call consumes.
+    pub fn accounts(&self) -> impl Iterator<Item = IssuerAccounts<'_>> {
+        self.verifier.accounts()
     }
 
     /// Whether [`KeyCache::next_fetch`] might return a fetch.

@@ -87,7 +87,7 @@ document! {
         pub(super) organisation: Option<Spanned<AccountOfKind>>,
     }
 
-    pub(super) struct AccountClaim {
+    pub(super) struct AccountClaimDocument {
         /// The claim that names the account.
         pub(super) claim: Spanned<String>,
     }
@@ -172,6 +172,20 @@ impl Value for AccountDocument {
     fn stand_in(_: Location) -> Self {
         Self::Named(AccountName::Subject)
     }
+
+    /// The first claim without a name: one that is missing or of a wrong type, which is already reported, reads as an empty
+    /// string.
+    fn wrong_part(&self) -> Option<Location> {
+        let Self::Mapping(Accounts { claim, user, organisation }) = self else {
+            return None;
+        };
+        let of_kinds = [user, organisation].into_iter().flatten().filter_map(|account| match &account.value {
+            AccountOfKind::Named(_) => None,
+            AccountOfKind::Claim(AccountClaimDocument { claim }) => Some(claim),
+        });
+        let mut claims = claim.iter().chain(of_kinds);
+        claims.find(|claim| claim.value.is_empty()).map(|claim| claim.location)
+    }
 }
 
 /// The same for tokens of one kind.
@@ -179,11 +193,11 @@ impl Value for AccountDocument {
 #[serde(untagged)]
 pub(super) enum AccountOfKind {
     Named(AccountName),
-    Claim(AccountClaim),
+    Claim(AccountClaimDocument),
 }
 
 impl Value for AccountOfKind {
-    const SHAPE: Shape = Shape::Either(&[AccountName::SHAPE, AccountClaim::SHAPE]);
+    const SHAPE: Shape = Shape::Either(&[AccountName::SHAPE, AccountClaimDocument::SHAPE]);
 
     fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
         match account_name(node) {
@@ -193,7 +207,7 @@ impl Value for AccountOfKind {
                 values.wrong(node, &must);
                 Self::stand_in(node.location)
             }
-            None => Self::Claim(AccountClaim::read(node, owner, values)),
+            None => Self::Claim(AccountClaimDocument::read(node, owner, values)),
         }
     }
 
@@ -231,6 +245,14 @@ impl Value for Names {
 
     fn stand_in(location: Location) -> Self {
         Self::One(String::stand_in(location))
+    }
+
+    /// The first empty item of a list: an item of a wrong type, which is already reported, reads as an empty string.
+    fn wrong_part(&self) -> Option<Location> {
+        match self {
+            Self::One(_) => None,
+            Self::Several(several) => several.iter().find(|one| one.value.is_empty()).map(|one| one.location),
+        }
     }
 }
 

@@ -43,6 +43,12 @@ impl ConfigError {
         Self { diagnostics: diagnostics.collect() }
     }
 
+    /// An error of the file as a whole, at its beginning.
+    #[must_use]
+    pub fn of_whole(message: String) -> Self {
+        Self { diagnostics: vec![ConfigDiagnostic { location: Some(Location { line: 1, column: 1 }), message }] }
+    }
+
     pub(crate) fn of_file(diagnostics: Vec<Diagnostic>) -> Self {
         let diagnostics = diagnostics.into_iter().map(|diagnostic| ConfigDiagnostic {
             location: Some(Location { line: diagnostic.location.line, column: diagnostic.location.column }),

@@ -3,11 +3,12 @@
 use core::time::Duration;
 
 use orbgate::TokenKind;
-use orbgate_yaml::{Diagnostics, Location, Spanned, quoted};
+use orbgate_yaml::{Diagnostics, Spanned, Value as _, quoted};
 
 use super::document::{
-    AccountDocument, AccountName, AccountOfKind, ConflictDocument, Document, FormatDocument, IssuerDocument,
-    KindDocument, KindName, Names, OpaqueDocument, Required, ScopesDocument, TestDocument,
+    AccountClaimDocument, AccountDocument, AccountName, AccountOfKind, Accounts, ConflictDocument, Document,
+    FormatDocument, IssuerDocument, KindClaims, KindDocument, KindName, Names, OpaqueDocument, Required,
+    ScopesDocument, TestDocument,
 };
 use crate::account::{AccountClaim, AccountClaims};
 use crate::algorithm::Algorithm;
@@ -21,9 +22,9 @@ use crate::verifier::{MOST_REMEMBERED, MOST_TOKEN_BYTES, Verifier};
 
 /// The verifier that a document describes, and every error in it.
 pub(super) fn verifier(document: &Document, diagnostics: &mut Diagnostics) -> Verifier {
-    let issuers = issuers(document, diagnostics);
-    let mut verifier = Verifier::of(issuers);
-    if let Some(setting) = &document.max_token_bytes {
+    let Document { orbgate_token: _, issuers: list, max_token_bytes, remember_signatures } = document;
+    let mut verifier = Verifier::of(issuers(list, diagnostics));
+    if let Some(setting) = max_token_bytes {
         let most = usize::try_from(setting.value.get()).unwrap_or(usize::MAX);
         if most > MOST_TOKEN_BYTES {
             let message = format!("`max_token_bytes` is over {MOST_TOKEN_BYTES}, which is the limit");
@@ -31,7 +32,7 @@ pub(super) fn verifier(document: &Document, diagnostics: &mut Diagnostics) -> Ve
         }
         verifier = verifier.max_token_bytes(most);
     }
-    if let Some(setting) = &document.remember_signatures {
+    if let Some(setting) = remember_signatures {
         let most = usize::try_from(setting.value).unwrap_or(usize::MAX);
         if most > MOST_REMEMBERED {
             let message = format!("`remember_signatures` is over {MOST_REMEMBERED}, which is the limit");
@@ -42,20 +43,19 @@ pub(super) fn verifier(document: &Document, diagnostics: &mut Diagnostics) -> Ve
     verifier
 }
 
-fn issuers(document: &Document, diagnostics: &mut Diagnostics) -> Vec<Issuer> {
-    let Spanned { location: list, value } = &document.issuers;
+fn issuers(list: &Spanned<Vec<IssuerDocument>>, diagnostics: &mut Diagnostics) -> Vec<Issuer> {
     let mut issuers = Vec::new();
     // Of each issuer, what describes it: one of the list describes as many as it has tenants.
     let mut documents = Vec::new();
-    for document in value {
-        let described = tenants(document, issuer(document, diagnostics), diagnostics);
+    for document in &list.value {
+        let described = issuers_of(document, diagnostics);
         documents.extend(core::iter::repeat_n(document, described.len()));
         issuers.extend(described);
     }
     for diagnostic in check::diagnostics(&issuers) {
         let document = documents.get(diagnostic.key.issuer);
-        let location = document.and_then(|document| document.location(diagnostic.key.name));
-        diagnostics.push_new(location.unwrap_or(*list), diagnostic.message);
+        let location = document.and_then(|document| document.location_of(diagnostic.key.name));
+        diagnostics.push_new(location.unwrap_or(list.location), diagnostic.message);
     }
     issuers
 }
@@ -64,18 +64,23 @@ fn issuers(document: &Document, diagnostics: &mut Diagnostics) -> Vec<Issuer> {
 const TENANT: &str = "{tenant}";
 
 /// The issuer of each tenant, if there are tenants. A token from any other tenant then has an unknown issuer, so it causes no request.
-fn tenants(document: &IssuerDocument, issuer: Issuer, diagnostics: &mut Diagnostics) -> Vec<Issuer> {
-    let places = document.issuer.value.matches(TENANT).count();
-    let Some(tenants) = &document.tenants else {
+fn of_tenants(
+    name: &Spanned<String>,
+    tenants: Option<&Spanned<Vec<Spanned<String>>>>,
+    issuer: Issuer,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Issuer> {
+    let places = name.value.matches(TENANT).count();
+    let Some(tenants) = tenants else {
         if places > 0 {
             let message = "`tenants` is missing: list the tenants that `{tenant}` stands for";
-            diagnostics.push_new(document.issuer.location, message.to_owned());
+            diagnostics.push_new(name.location, message.to_owned());
         }
         return vec![issuer];
     };
     if places != 1 {
         let message = "`issuer` must have `{tenant}` once, because there are `tenants`";
-        diagnostics.push_new(document.issuer.location, message.to_owned());
+        diagnostics.push_new(name.location, message.to_owned());
     }
     if tenants.value.is_empty() {
         let message = "`tenants` is empty: every token would be refused";
@@ -96,57 +101,6 @@ fn tenants(document: &IssuerDocument, issuer: Issuer, diagnostics: &mut Diagnost
     tenants.value.iter().map(of_tenant).collect()
 }
 
-impl IssuerDocument {
-    /// Where a key is, for the errors that are found in the issuer itself.
-    fn location(&self, key: &str) -> Option<Location> {
-        const fn of<T>(value: &Option<Spanned<T>>) -> Option<Location> {
-            match value {
-                Some(value) => Some(value.location),
-                None => None,
-            }
-        }
-        match key {
-            "issuer" => Some(self.issuer.location),
-            "audience" => Some(self.audience.value.empty().unwrap_or(self.audience.location)),
-            "audience_claim" => of(&self.audience_claim),
-            "kind" => Some(self.kind.location),
-            "jwks_uri" => of(&self.jwks_uri),
-            "jwks_file" => of(&self.jwks_file),
-            "algorithms" => of(&self.algorithms),
-            "scopes" => of(&self.scopes),
-            "organisation_scopes" => of(&self.organisation_scopes),
-            "client_claim" => of(&self.client_claim),
-            "account" => self.account.as_ref().map(|account| account.value.empty().unwrap_or(account.location)),
-            "require" => of(&self.require),
-            "skew_seconds" => of(&self.skew_seconds),
-            "max_lifetime_seconds" => of(&self.max_lifetime_seconds),
-            "rsa_exponent_min" => of(&self.rsa_exponent_min),
-            "extra_types" => {
-                let types = self.extra_types.as_deref();
-                Some(types?.first()?.location)
-            }
-            _ => self.opaque.as_ref()?.value.location(key).or(of(&self.opaque)),
-        }
-    }
-}
-
-impl AccountDocument {
-    /// The first claim without a name: one that is missing or of a wrong type, which is already reported, reads as an empty
-    /// string.
-    fn empty(&self) -> Option<Location> {
-        let Self::Mapping(accounts) = self else {
-            return None;
-        };
-        let of_kinds = [&accounts.user, &accounts.organisation].into_iter().flatten();
-        let of_kinds = of_kinds.filter_map(|account| match &account.value {
-            AccountOfKind::Named(_) => None,
-            AccountOfKind::Claim(claim) => Some(&claim.claim),
-        });
-        let mut claims = accounts.claim.iter().chain(of_kinds);
-        claims.find(|claim| claim.value.is_empty()).map(|claim| claim.location)
-    }
-}
-
 impl Names {
     fn iter(&self) -> impl Iterator<Item = &str> {
         let (one, several) = match self {
@@ -155,90 +109,89 @@ impl Names {
         };
         one.into_iter().chain(several.iter().map(|one| &one.value)).map(String::as_str)
     }
-
-    /// The first empty item of a list: an item of a wrong type, which is already reported, reads as an empty string.
-    fn empty(&self) -> Option<Location> {
-        match self {
-            Self::One(_) => None,
-            Self::Several(several) => several.iter().find(|one| one.value.is_empty()).map(|one| one.location),
-        }
-    }
 }
 
-impl OpaqueDocument {
-    fn location(&self, key: &str) -> Option<Location> {
-        let value = match key {
-            "endpoint" => Some(&self.endpoint),
-            "client_id" => Some(&self.client_id),
-            "client_secret_file" => self.client_secret_file.as_ref(),
-            "client_secret_env" => self.client_secret_env.as_ref(),
-            "prefix" => self.prefix.as_ref(),
-            "max_cache_seconds" => return Some(self.max_cache_seconds.as_ref()?.location),
-            _ => None,
-        };
-        Some(value?.location)
-    }
-}
-
-fn issuer(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Issuer {
-    let kind = kind(&document.kind.value, diagnostics);
-    let mut audiences = document.audience.value.iter();
+/// The issuers that one item of the list describes. Each key is named here, so that a new one without a reader doesn't compile.
+fn issuers_of(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Vec<Issuer> {
+    let IssuerDocument {
+        issuer: name,
+        tenants,
+        audience,
+        audience_claim,
+        kind,
+        jwks_uri,
+        jwks_file,
+        algorithms,
+        extra_types,
+        scopes,
+        organisation_scopes,
+        client_claim,
+        account,
+        require,
+        skew_seconds,
+        max_lifetime_seconds,
+        allow_unverified_cnf,
+        rsa_exponent_min,
+        opaque,
+    } = document;
+    let kind = kind_rules(&kind.value, diagnostics);
+    let mut audiences = audience.value.iter();
     let first = audiences.next().unwrap_or_default();
-    let mut issuer = Issuer::new(&document.issuer.value, first, kind).or_audiences(audiences);
-    if let Some(claim) = &document.audience_claim {
+    let mut issuer = Issuer::new(&name.value, first, kind).or_audiences(audiences);
+    if let Some(claim) = audience_claim {
         issuer = issuer.audience_claim(&claim.value);
     }
-    if let Some(url) = &document.jwks_uri {
+    if let Some(url) = jwks_uri {
         issuer = issuer.jwks_uri(&url.value);
     }
-    if let Some(path) = &document.jwks_file {
+    if let Some(path) = jwks_file {
         issuer = issuer.jwks_file(&path.value);
     }
-    if let Some(names) = &document.algorithms {
-        let algorithms = algorithms(&names.value, diagnostics);
+    if let Some(names) = algorithms {
+        let algorithms = algorithms_of(&names.value, diagnostics);
         // Unknown ones are reported already, so an empty list is not a second error.
         if !algorithms.is_empty() || names.value.is_empty() {
             issuer = issuer.algorithms(algorithms);
         }
     }
-    if let Some(types) = &document.extra_types {
+    if let Some(types) = extra_types {
         issuer = issuer.extra_types(types.iter().map(|text| &text.value));
     }
-    if let Some(scopes) = &document.scopes {
+    if let Some(scopes) = scopes {
         issuer = issuer.scopes(scope_claim(&scopes.value));
     }
-    if let Some(scopes) = &document.organisation_scopes {
+    if let Some(scopes) = organisation_scopes {
         issuer = issuer.organisation_scopes(scope_claim(&scopes.value));
     }
-    if let Some(claim) = &document.client_claim {
+    if let Some(claim) = client_claim {
         issuer = issuer.client_claim(&claim.value);
     }
-    if let Some(account) = &document.account {
+    if let Some(account) = account {
         issuer.accounts = accounts(account, diagnostics);
     }
-    if let Some(claims) = &document.require {
+    if let Some(claims) = require {
         let tests = claims.value.iter().filter_map(|required| match required {
             Required::Claim(name) => Some(ClaimTest::present(name)),
             Required::Test(document) => test(document, diagnostics),
         });
         issuer = issuer.require_tests(tests.collect::<Vec<_>>());
     }
-    if let Some(seconds) = &document.skew_seconds {
+    if let Some(seconds) = skew_seconds {
         issuer = issuer.skew(Duration::from_secs(seconds.value));
     }
-    if let Some(seconds) = &document.max_lifetime_seconds {
+    if let Some(seconds) = max_lifetime_seconds {
         issuer = issuer.max_lifetime(Duration::from_secs(seconds.value));
     }
-    if document.allow_unverified_cnf.as_ref().is_some_and(|allow| allow.value) {
+    if allow_unverified_cnf.as_ref().is_some_and(|allow| allow.value) {
         issuer = issuer.allow_unverified_cnf();
     }
-    if let Some(min) = &document.rsa_exponent_min {
+    if let Some(min) = rsa_exponent_min {
         issuer = issuer.key_rules(KeyRules { rsa_exponent_min: min.value });
     }
-    if let Some(document) = &document.opaque {
-        issuer = issuer.opaque(opaque(document, diagnostics));
+    if let Some(document) = opaque {
+        issuer = issuer.opaque(opaque_of(document, diagnostics));
     }
-    issuer
+    of_tenants(name, tenants.as_ref(), issuer, diagnostics)
 }
 
 fn accounts(document: &Spanned<AccountDocument>, diagnostics: &mut Diagnostics) -> AccountClaims {
@@ -253,10 +206,11 @@ fn accounts(document: &Spanned<AccountDocument>, diagnostics: &mut Diagnostics) 
     };
     let of_kind = |account: &Option<Spanned<AccountOfKind>>| match &account.as_ref()?.value {
         AccountOfKind::Named(name) => Some(named(name)),
-        AccountOfKind::Claim(claim) => Some(AccountClaim::Claim(claim.claim.value.clone())),
+        AccountOfKind::Claim(AccountClaimDocument { claim }) => Some(AccountClaim::Claim(claim.value.clone())),
     };
-    let (user, organisation) = (of_kind(&accounts.user), of_kind(&accounts.organisation));
-    match &accounts.claim {
+    let Accounts { claim, user, organisation } = accounts;
+    let (user, organisation) = (of_kind(user), of_kind(organisation));
+    match claim {
         Some(claim) if user.is_none() && organisation.is_none() => both(AccountClaim::Claim(claim.value.clone())),
         None if user.is_some() || organisation.is_some() => AccountClaims { user, organisation },
         _ => {
@@ -267,9 +221,11 @@ fn accounts(document: &Spanned<AccountDocument>, diagnostics: &mut Diagnostics) 
     }
 }
 
-fn opaque(document: &Spanned<OpaqueDocument>, diagnostics: &mut Diagnostics) -> Opaque {
+fn opaque_of(document: &Spanned<OpaqueDocument>, diagnostics: &mut Diagnostics) -> Opaque {
     let Spanned { location, value } = document;
-    let source = match (&value.client_secret_file, &value.client_secret_env) {
+    let OpaqueDocument { endpoint, client_id, client_secret_file, client_secret_env, prefix, max_cache_seconds } =
+        value;
+    let source = match (client_secret_file, client_secret_env) {
         (Some(file), None) => SecretSource::File(file.value.clone()),
         (None, Some(name)) => SecretSource::Env(name.value.clone()),
         (file, _) => {
@@ -279,18 +235,18 @@ fn opaque(document: &Spanned<OpaqueDocument>, diagnostics: &mut Diagnostics) -> 
             SecretSource::File("/".to_owned())
         }
     };
-    let mut opaque = Opaque::new(&value.endpoint.value, &value.client_id.value, source);
-    if let Some(prefix) = &value.prefix {
+    let mut opaque = Opaque::new(&endpoint.value, &client_id.value, source);
+    if let Some(prefix) = prefix {
         opaque = opaque.prefix(&prefix.value);
     }
-    if let Some(seconds) = &value.max_cache_seconds {
+    if let Some(seconds) = max_cache_seconds {
         opaque = opaque.max_cache(Duration::from_secs(seconds.value));
     }
     opaque
 }
 
 /// The algorithms of these names. Unknown names are errors, and so is HMAC, because no file contains its secret.
-fn algorithms(names: &[Spanned<String>], diagnostics: &mut Diagnostics) -> Vec<Algorithm> {
+fn algorithms_of(names: &[Spanned<String>], diagnostics: &mut Diagnostics) -> Vec<Algorithm> {
     let mut algorithms = Vec::new();
     for name in names {
         match Algorithm::from_name(&name.value) {
@@ -311,21 +267,22 @@ fn algorithms(names: &[Spanned<String>], diagnostics: &mut Diagnostics) -> Vec<A
 
 fn scope_claim(document: &ScopesDocument) -> ScopeClaim {
     let usual = ScopeClaim::default();
+    let ScopesDocument { claim, format, conflict } = document;
     ScopeClaim {
-        claim: document.claim.as_ref().map_or(usual.claim, |claim| ClaimPath::nested(claim.iter())),
-        format: match document.format {
+        claim: claim.as_ref().map_or(usual.claim, |claim| ClaimPath::nested(claim.iter())),
+        format: match format {
             Some(FormatDocument::Array) => ScopeFormat::Array,
             Some(FormatDocument::String) | None => ScopeFormat::String,
         },
-        conflict: match document.conflict {
+        conflict: match conflict {
             Some(ConflictDocument::Ignore) => Conflict::Ignore,
             Some(ConflictDocument::Deny) | None => Conflict::Deny,
         },
     }
 }
 
-fn kind(document: &KindDocument, diagnostics: &mut Diagnostics) -> KindRules {
-    let claims = match document {
+fn kind_rules(document: &KindDocument, diagnostics: &mut Diagnostics) -> KindRules {
+    let KindClaims { user, organisation } = match document {
         KindDocument::Always(KindName::User) => return KindRules::Always(TokenKind::User),
         KindDocument::Always(KindName::Organisation) => {
             return KindRules::Always(TokenKind::Organisation);
@@ -336,21 +293,22 @@ fn kind(document: &KindDocument, diagnostics: &mut Diagnostics) -> KindRules {
         let tests = tests.iter().flatten();
         tests.filter_map(|it| test(it, diagnostics)).collect()
     };
-    KindRules::Claims { user: tests(&claims.user), organisation: tests(&claims.organisation) }
+    KindRules::Claims { user: tests(user), organisation: tests(organisation) }
 }
 
 fn test(document: &Spanned<TestDocument>, diagnostics: &mut Diagnostics) -> Option<ClaimTest> {
     let Spanned { location, value } = document;
-    let claim = value.claim.as_str();
+    let TestDocument { claim, equals, one_of, present, equals_claim, differs_from_claim } = value;
+    let claim = claim.as_str();
     let tests = [
-        value.equals.as_ref().map(|text| ClaimTest::equals(claim, text)),
-        value.one_of.as_ref().map(|texts| ClaimTest::one_of(claim, texts)),
-        value.present.map(|present| match present {
+        equals.as_ref().map(|text| ClaimTest::equals(claim, text)),
+        one_of.as_ref().map(|texts| ClaimTest::one_of(claim, texts)),
+        present.map(|present| match present {
             true => ClaimTest::present(claim),
             false => ClaimTest::absent(claim),
         }),
-        value.equals_claim.as_ref().map(|other| ClaimTest::equals_claim(claim, other)),
-        value.differs_from_claim.as_ref().map(|other| ClaimTest::differs_from_claim(claim, other)),
+        equals_claim.as_ref().map(|other| ClaimTest::equals_claim(claim, other)),
+        differs_from_claim.as_ref().map(|other| ClaimTest::differs_from_claim(claim, other)),
     ];
     let mut tests = tests.into_iter().flatten();
     let test = tests.next();

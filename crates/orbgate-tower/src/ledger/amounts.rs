@@ -7,7 +7,7 @@ use std::panic::catch_unwind;
 
 use http::HeaderMap;
 use orbgate::Route;
-use orbgate_gate::{Amount, NoAmount, same_template};
+use orbgate_gate::{Amount, Uncharged, same_template};
 
 use crate::layer::UnknownRoute;
 
@@ -72,9 +72,9 @@ impl<T> fmt::Debug for Amounts<T> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AmountsError {
-    /// Routes consume orbs, but nothing states how many.
+    /// Routes consume orbs, but nothing states how many, or no issuer's tokens have an account.
     #[error(transparent)]
-    NoAmount(NoAmount),
+    Uncharged(Uncharged),
     /// The policy doesn't have a route with a function.
     #[error(transparent)]
     UnknownRoute(UnknownRoute),

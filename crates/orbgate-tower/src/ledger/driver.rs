@@ -181,7 +181,7 @@ impl Driver {
                 self.calls.remove(&id);
                 self.holds.settle(id, settlement, now);
             }
-            Input::Held(id, answer) => self.holds.held(id, hold_answer(answer), now),
+            Input::Held(id, answer) => self.holds.held(id, hold_answer(id, answer), now),
             Input::Settled(id, answer) => self.holds.settled(id, settle_answer(answer), now),
             Input::Extended(id, sent, Ok(_)) => self.holds.extended(id, sent),
             // The next heartbeat asks again.
@@ -299,24 +299,24 @@ fn of_ledger(settlement: Settlement) -> orbgate_ledger::Settlement {
     }
 }
 
-fn hold_answer(answer: Result<Answer, Error>) -> HoldAnswer {
+fn hold_answer(id: HoldId, answer: Result<Answer, Error>) -> HoldAnswer {
     match answer {
         // A repeated hold covers the call only if it is pending.
         Ok(Answer::Hold(LedgerAnswer::Held { state: State::Pending, .. })) => HoldAnswer::Held,
-        Ok(Answer::Hold(LedgerAnswer::Denied(denied))) => HoldAnswer::Denied(unpaid(&denied)),
+        Ok(Answer::Hold(LedgerAnswer::Denied(denied))) => HoldAnswer::Denied(unpaid(id, &denied)),
         Err(Error::Busy | Error::Unknown(_)) => HoldAnswer::Lost,
         Ok(_) | Err(_) => HoldAnswer::Refused,
     }
 }
 
-fn unpaid(denied: &Denied) -> Unpaid {
+fn unpaid(id: HoldId, denied: &Denied) -> Unpaid {
     let detail = match denied.reason {
         Denial::Insufficient => Detail::Insufficient,
         Denial::BonusNotAllowed => Detail::BonusNotAllowed,
         Denial::TemporarilyHeld => Detail::TemporarilyHeld,
     };
     let retry_at = denied.retry_at.map(|at| Duration::from_millis(at.get()));
-    Unpaid::Insufficient { detail, retry_after: retry_at.map(|at| at.saturating_sub(since_epoch())) }
+    Unpaid::insufficient(detail, id, retry_at.map(|at| at.saturating_sub(since_epoch())))
 }
 
 fn settle_answer(answer: Result<Answer, Error>) -> SettleAnswer {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
-use orbgate_gate::HandlerOutcome;
+use orbgate_gate::{ChargedBy, HandlerOutcome};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -77,8 +77,8 @@ impl<V: VerifyToken, W> ChargingLayer<V, W> {
                 return Err(AmountsError::UnknownRoute(UnknownRoute(route.to_owned())));
             }
         }
-        let stated = amounts.routes().map(str::to_owned).collect();
-        gate.settings.engines.require_amounts(stated).map_err(AmountsError::NoAmount)?;
+        let charges = gate.settings.verifier.charges(ChargedBy::Ledger(amounts.routes().map(str::to_owned).collect()));
+        gate.settings.engines.charged(&charges).map_err(AmountsError::Uncharged)?;
         let ledger = Arc::new(Ledgered { orbs: orbs.clone(), amounts });
         Ok(Self { gate, ledger })
     }

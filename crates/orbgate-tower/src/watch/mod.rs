@@ -5,14 +5,11 @@ mod attempt;
 mod follower;
 mod settings;
 
-use core::time::Duration;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
-use std::time::Instant;
 
-use orbgate::policy::PolicyFile;
 use orbgate_gate::LoadError;
 
 use crate::engines::Engines;
@@ -29,9 +26,10 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Reads the file at once, for an operator who has changed it, and doesn't wait for the result. A version with a
-    /// seal takes effect at once. Any other version must rest first, for the interval or at most a second, because it
-    /// might be half written. A version that was rejected is checked and reported again.
+    /// Reads the file at once, for an operator who has changed it, and doesn't wait for the result. A version with a valid
+    /// seal takes effect at once. Any other version must rest first, because it might be half written: for the interval
+    /// or at most a second since its bytes were first seen, however often this is called. A version that was rejected is
+    /// checked and reported again, and an active one is reported.
     pub fn read_now(&self) {
         // If this fails, the reading thread has ended.
         let _ = self.wake.send(());
@@ -52,8 +50,8 @@ impl Engines {
     /// [`compare_first`](WatchSettings::compare_first) is set.
     ///
     /// Later, a version of the file becomes active if it is a valid policy that the [settings](WatchSettings) accept,
-    /// and if it has rested: it was read twice, an interval apart, without a change. The log and the counters show
-    /// which calls become wider or narrower, and which routes are removed.
+    /// and if it has rested: its bytes were first seen an interval ago, and no others since. One with a valid seal needn't
+    /// rest. The log and the counters show which calls become wider or narrower, and which routes are removed.
     ///
     /// Any other version is reported once as a `tracing` error, counted in `orbgate_policy_loads_total`, and changes
     /// nothing. A version that took too long, or whose compilation panicked, is tried again after growing pauses of at
@@ -73,10 +71,9 @@ impl Engines {
     pub fn watch(&self, path: impl AsRef<Path>, settings: impl Into<WatchSettings>) -> Result<Watch, LoadError> {
         let (path, settings) = (path.as_ref().to_owned(), settings.into());
         settings.check()?;
-        let text = rested(&path, settings)?;
         let active = Arc::new(Text::empty());
         let mut follower = Following::new(path, self.clone(), settings, Arc::clone(&active));
-        follower.first(&text)?;
+        follower.first()?;
         observe::policy_read();
         observe::policy_waiting(!follower.is_current());
         let text = active;
@@ -84,25 +81,4 @@ impl Engines {
         thread::Builder::new().name("orbgate-watch".to_owned()).spawn(move || follower.follow(&woken))?;
         Ok(Watch { wake, text })
     }
-}
-
-/// Reads a file that isn't being written: it hasn't changed for a while, or is the same when read twice.
-#[expect(clippy::disallowed_methods, reason = "a file rests in the time of the clock on the wall")]
-fn rested(path: &Path, settings: WatchSettings) -> Result<Vec<u8>, LoadError> {
-    let rest = settings.interval.min(Duration::from_secs(1));
-    let mut file = PolicyFile::read(path)?;
-    let age = file.modified().and_then(|modified| modified.elapsed().ok());
-    if age.is_some_and(|age| age >= rest) {
-        return Ok(file.into_bytes());
-    }
-    let begun = Instant::now();
-    while begun.elapsed() < settings.deadline.max(rest) {
-        thread::sleep(rest);
-        let again = PolicyFile::read(path)?;
-        if again.bytes() == file.bytes() {
-            return Ok(file.into_bytes());
-        }
-        file = again;
-    }
-    Err(LoadError::Changing)
 }

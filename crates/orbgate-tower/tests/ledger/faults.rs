@@ -11,7 +11,7 @@ use std::thread;
 
 use orbgate::{Engine, Policy};
 use orbgate_gate::Request;
-use orbgate_ledger::{Bucket, Cause, Command, Cursor, Error, Faults, Ledger, Millis, Page, Reply, Sqlite};
+use orbgate_ledger::{Backlog, Bucket, Cause, Command, Cursor, Error, Faults, Ledger, Millis, Page, Reply, Sqlite};
 use orbgate_tower::{Engines, OnCancelled, OrbRules};
 
 use crate::service::{World, account, rules, send, wait};
@@ -45,6 +45,14 @@ impl Ledger for Broken {
 
     fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error> {
         self.ledger.entries(after, limit)
+    }
+
+    fn expire(&self) -> Result<(), Error> {
+        self.ledger.expire()
+    }
+
+    fn backlog(&self) -> Result<Backlog, Error> {
+        self.ledger.backlog()
     }
 
     fn verify(&self) -> Result<Faults, Error> {
@@ -259,6 +267,7 @@ fn a_killed_service_loses_nothing() {
     // Nobody extends the hold, so it expires.
     wait(|| ledger.balance(account("a")).unwrap().held.get() == 0);
     assert_eq!(ledger.balance(account("a")).unwrap().available.get(), 100);
+    ledger.expire().unwrap();
     let entries = ledger.entries(&Cursor::default(), 100).unwrap().entries;
     let causes: Vec<_> = entries.iter().map(|(_, entry)| entry.cause).collect();
     assert_eq!(causes, [Cause::Grant, Cause::Hold, Cause::HoldExpired]);

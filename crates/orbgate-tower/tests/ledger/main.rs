@@ -16,6 +16,7 @@ mod calls;
 mod charge;
 mod exchanges;
 mod faults;
+mod leaving;
 mod mcp;
 #[path = "../../../orbgate-ledger/tests/postgres/server.rs"]
 #[allow(dead_code, reason = "the ledger's tests need more of it")]

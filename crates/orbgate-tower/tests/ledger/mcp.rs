@@ -58,7 +58,7 @@ impl World {
         let verifier = KeyHolder::new(self.issuer.verifier().unwrap(), self.issuer.keys().unwrap());
         let engines = Engines::new(Engine::new(&Policy::from_yaml(POLICY).unwrap()));
         let gate: GateLayer<KeyHolder, InAxum> = GateLayer::axum(engines, verifier);
-        let gate = gate.mcp(Mcp::new("/mcp").unwrap()).unwrap();
+        let gate = gate.mcp(Mcp::new("/mcp").unwrap().charge_sessions(true)).unwrap();
         Ok(app.layer(gate.ledger(&self.orbs, Amounts::of_policy())?))
     }
 
@@ -149,7 +149,10 @@ async fn the_shared_responses_cost_what_is_written() {
         for (number, row) in ROWS.iter().enumerate() {
             let (user, is_legacy, nothing) = (format!("user-{number}"), row["legacy"] == true, json!({}));
             world.grant(&user);
-            let request = world.call(&user, is_legacy, &nothing).header("x-row", number);
+            let mut request = world.call(&user, is_legacy, &nothing).header("x-row", number);
+            if row["session"] == true {
+                request = request.header("mcp-session-id", "a");
+            }
             let response = app.clone().oneshot(request.body(message(is_legacy, &nothing)).unwrap()).await.unwrap();
             assert_eq!(response.status(), u16::try_from(row["status"].as_u64().unwrap()).unwrap());
             let mut body = response.into_body();

@@ -29,11 +29,11 @@ impl Stores {
     }
 
     /// Each store, empty.
-    fn each(&self, file: &str, clients: usize) -> Vec<(&'static str, Arc<dyn Ledger>)> {
+    fn each(&self, file: &str) -> Vec<(&'static str, Arc<dyn Ledger>)> {
         let sqlite = Sqlite::open(self.folder.path().join(file)).unwrap();
         let mut all: Vec<(_, Arc<dyn Ledger>)> = vec![("SQLite", Arc::new(sqlite))];
         if let Some(server) = &self.server {
-            let postgres = Postgres::open(&server.new_database(), clients.min(16)).unwrap();
+            let postgres = Postgres::open(&server.new_database()).unwrap();
             all.push(("PostgreSQL", Arc::new(postgres)));
         }
         all
@@ -48,7 +48,7 @@ fn callers_wait_for_one_commit() {
     println!("|---|--:|--:|--:|--:|--:|--:|");
     for clients in [1, 64] {
         for accounts in [1, 1000] {
-            for (name, ledger) in stores.each(&format!("{clients}-{accounts}.db"), clients) {
+            for (name, ledger) in stores.each(&format!("{clients}-{accounts}.db")) {
                 waits(name, &*ledger, clients, accounts);
             }
         }
@@ -58,7 +58,7 @@ fn callers_wait_for_one_commit() {
     );
     println!("|---|--:|--:|--:|--:|--:|--:|");
     for connections in [1, 20, 200] {
-        for (name, ledger) in stores.each(&format!("{connections}.db"), connections) {
+        for (name, ledger) in stores.each(&format!("{connections}.db")) {
             answers(name, ledger, connections);
         }
     }

@@ -13,10 +13,10 @@ use http_body_util::Full;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate::{Engine, Policy, TokenKind};
 use orbgate_ledger::{Bucket, Cause, Grant, Ledger, Sqlite};
-use orbgate_token::TestIssuer;
+use orbgate_token::{TestIssuer, Verifier};
 use orbgate_tower::{
     Amounts, AmountsError, AuditLog, CheckDispatch, Engines, GateLayer, KeyHolder, LoadError, OnCancelled, OrbLedger,
-    OrbRules, RequestBody,
+    OrbRules, RequestBody, Uncharged,
 };
 use serde_json::Value;
 use tower::{Layer as _, ServiceExt as _, service_fn};
@@ -38,7 +38,7 @@ fn orbs() -> (tempfile::TempDir, OrbLedger) {
 fn a_route_without_an_amount_is_refused_at_the_start_and_on_reload() {
     let (_folder, orbs) = orbs();
     let error = gate().ledger(&orbs, Amounts::of_policy()).unwrap_err();
-    let AmountsError::NoAmount(error) = error else {
+    let AmountsError::Uncharged(Uncharged::NoAmount(error)) = error else {
         panic!("{error:?}");
     };
     assert_eq!(error.routes(), [OPEN]);
@@ -51,12 +51,39 @@ fn a_route_without_an_amount_is_refused_at_the_start_and_on_reload() {
     let _layer = gate.ledger(&orbs, amounts()).unwrap();
     let before = engines.load().digest();
     let refused = engines.reload(POLICY.replace("orbs: 10", "orbs: true").as_bytes()).unwrap_err();
-    assert!(matches!(refused, LoadError::Amounts(_)), "{refused}");
+    assert!(matches!(refused, LoadError::Uncharged(_)), "{refused}");
     assert_eq!(refused.to_string().lines().count(), 3);
     assert_eq!(engines.load().digest(), before);
     // The parameter's name doesn't matter, and neither does another amount.
     engines.reload(POLICY.replace("{id}", "{name}").replace("orbs: 10", "orbs: 11").as_bytes()).unwrap();
     assert_ne!(engines.load().digest(), before);
+}
+
+/// A gate without a ledger needs no account, and an issuer with one is enough.
+#[test]
+fn a_ledger_without_an_account_is_refused_at_the_start_and_on_reload() {
+    let issuer = TestIssuer::new("https://issuer.test").unwrap();
+    let tokens = issuer.tokens_yaml().replace(r#""account":"subject","#, "");
+    assert_ne!(tokens, issuer.tokens_yaml());
+    let gate = |policy: &str| {
+        let engines = Engines::new(Engine::new(&Policy::from_yaml(policy).unwrap()));
+        let verifier = Verifier::from_yaml(&tokens).unwrap();
+        GateLayer::outermost(engines, KeyHolder::new(verifier, issuer.keys().unwrap()))
+    };
+    let (_folder, orbs) = orbs();
+    let service = service_fn(|_: Request<RequestBody<Full<Bytes>>>| async {
+        Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
+    });
+    let _uncharged = gate(POLICY).layer(service);
+    let error = gate(POLICY).ledger(&orbs, amounts()).unwrap_err();
+    assert!(matches!(error, AmountsError::Uncharged(Uncharged::NoAccount(_))), "{error}");
+    let free = POLICY.split("    scopes:").next().unwrap().to_owned() + "    scopes: {}\n...\n";
+    let gate = gate(&free);
+    let engines = gate.engines().clone();
+    let _layer = gate.ledger(&orbs, Amounts::of_policy()).unwrap();
+    let refused = engines.reload(POLICY.replace("orbs: true", "orbs: 7").as_bytes()).unwrap_err();
+    assert!(matches!(refused, LoadError::Uncharged(Uncharged::NoAccount(_))), "{refused}");
+    engines.reload(free.as_bytes()).unwrap();
 }
 
 #[test]
@@ -109,7 +136,12 @@ fn an_operator_sees_what_was_denied_and_charged() {
     let held = world.entries("rich").iter().find(|entry| entry.cause == Cause::Hold).map(|entry| entry.id.to_string());
     let names: Vec<_> = lines.iter().map(|line| line["hold_id"].as_str().map(str::to_owned)).collect();
     assert_eq!(names, [None, held, None]);
-    let text = scrape.render();
+    // A settlement comes after its answer.
+    let mut text = String::new();
+    wait(|| {
+        text = scrape.render();
+        text.contains("result=\"captured\"") && text.contains("orbgate_settlements_waiting 0")
+    });
     for counter in [
         "orbgate_holds_total{result=\"held\"}",
         "orbgate_holds_total{result=\"denied\"}",

@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 
+use crate::keys::are_unique;
 use crate::node::{Content, Entry, Location, Node, Scalar};
 use crate::scalar::other_reading;
 use crate::tree::{All, Keep, most_values};
@@ -286,10 +287,7 @@ impl<'t> Lines<'t> {
 
 /// A mapping without a duplicate key.
 fn mapping(entries: Vec<Entry<'_>>) -> Option<Content<'_>> {
-    let mut keys: Vec<&str> = entries.iter().map(|entry| &*entry.key.text).collect();
-    keys.sort_unstable();
-    let are_unique = keys.is_sorted_by(|one, other| one < other);
-    are_unique.then_some(Content::Mapping(entries))
+    are_unique(&entries).then_some(Content::Mapping(entries))
 }
 
 /// A key without a space. The first colon followed by a space ends it.

@@ -1,8 +1,9 @@
 //! Builds the perfect hashes of literals, templates and scopes (hash and displace).
 
-use core::cmp::Reverse;
+use core::ops::Range;
 
-use super::entries::{id, set};
+use super::entries::{at, id, set};
+use crate::tables::NONE;
 use crate::tables::hash::{self, GOLDEN, MIXER, PerfectHash, Seed, mix};
 use crate::tables::list::index;
 
@@ -46,45 +47,89 @@ pub(super) fn perfect_hash<T: Copy + Default>(
     let mut hashes = Vec::with_capacity(entries.len());
     for seed in (0..SEEDS).map(|number| nth_seed(salt, number)) {
         hashes.clear();
-        hashes.extend(entries.iter().map(|entry| (hash(seed, entry), entry)));
-        if let Some((displacements, slots)) = placed(&mut hashes, masks) {
-            return Ok(PerfectHash { seed, displacements: displacements.into(), slots: slots.into(), masks });
+        hashes.extend(entries.iter().map(|entry| hash(seed, entry)));
+        if let Some((displacements, slots)) = placed(&hashes, masks) {
+            let slots = slots.iter().map(|entry| entries.get(index(*entry)).copied().unwrap_or_default());
+            let (displacements, slots) = (displacements.into(), slots.collect::<Vec<_>>().into());
+            return Ok(PerfectHash { seed, displacements, slots, masks });
         }
     }
     Err(Unplaceable)
 }
 
-/// The displacement of each bucket and the entry of each slot, or `None` if no displacements give every hash its own
-/// slot.
-fn placed<T: Copy + Default>(hashes: &mut [(u64, &T)], [buckets, slots]: [u32; 2]) -> Option<(Vec<u32>, Vec<T>)> {
-    let bucket = |(hash, _): &(u64, &T)| hash::bucket(*hash, buckets);
-    hashes.sort_unstable_by_key(bucket);
-    let mut of_buckets: Vec<_> = hashes.chunk_by(|a, b| bucket(a) == bucket(b)).collect();
-    of_buckets.sort_by_key(|of_bucket| Reverse(of_bucket.len()));
+/// The displacement of each bucket and the number of the hash in each slot, or `None` if no displacements give every
+/// hash its own slot.
+fn placed(hashes: &[u64], [buckets, slots]: [u32; 2]) -> Option<(Vec<u32>, Vec<u32>)> {
+    let bucket_of = hashes.iter().map(|hash| id(hash::bucket(*hash, buckets)));
+    let by_bucket = Groups::of(&bucket_of.collect::<Vec<_>>(), buckets);
+    // Those of a bucket are neighbours, because each is read for every displacement that is tried.
+    let hashes = by_bucket.members.iter().map(|member| (at(hashes, index(*member)), *member));
+    let hashes: Vec<_> = hashes.collect();
+    let lengths = (0..=buckets).map(|bucket| id(by_bucket.group(bucket).len()));
+    let longest = lengths.clone().max().unwrap_or_default();
+    // The longest buckets first, and of equal length in order.
+    let shorter_by = lengths.map(|length| longest.saturating_sub(length));
+    let by_length = Groups::of(&shorter_by.collect::<Vec<_>>(), longest);
     let mut displacements = vec![0; index(buckets).saturating_add(1)];
-    let mut placed = vec![None; index(slots).saturating_add(1)];
-    for of_bucket in of_buckets {
+    let mut placed = vec![NONE; index(slots).saturating_add(1)];
+    for bucket in &by_length.members {
+        let of_bucket = hashes.get(by_bucket.group(*bucket)).unwrap_or_default();
         let mut tries = 0..=slots;
         let displacement = tries.find(|displacement| place(&mut placed, of_bucket, *displacement))?;
-        *displacements.get_mut(bucket(of_bucket.first()?))? = displacement;
+        set(&mut displacements, index(*bucket), displacement);
     }
-    let slots = placed.into_iter().map(|entry| entry.copied().unwrap_or_default());
-    Some((displacements, slots.collect()))
+    Some((displacements, placed))
 }
 
-/// Places entries where a displacement sends their hashes, if all those slots are free and distinct.
-fn place<'e, T>(slots: &mut [Option<&'e T>], entries: &[(u64, &'e T)], displacement: u32) -> bool {
+/// Numbered items in groups, each with a number up to `last`. The items of a group are in order.
+struct Groups {
+    /// Where each group ends.
+    ends: Vec<u32>,
+    members: Vec<u32>,
+}
+
+impl Groups {
+    /// Takes the group of each item.
+    fn of(groups: &[u32], last: u32) -> Self {
+        let mut ends = vec![0_u32; index(last).saturating_add(1)];
+        for group in groups {
+            let length = at(&ends, index(*group));
+            set(&mut ends, index(*group), length.saturating_add(1));
+        }
+        let mut start = 0_u32;
+        for end in &mut ends {
+            // Where the group starts, for now: each member moves it by one.
+            (*end, start) = (start, start.saturating_add(*end));
+        }
+        let mut members = vec![0; groups.len()];
+        for (member, group) in (0..).zip(groups) {
+            let end = at(&ends, index(*group));
+            set(&mut members, index(end), member);
+            set(&mut ends, index(*group), end.saturating_add(1));
+        }
+        Self { ends, members }
+    }
+
+    /// Where the members of a group are.
+    fn group(&self, group: u32) -> Range<usize> {
+        let start = group.checked_sub(1).map_or(0, |before| at(&self.ends, index(before)));
+        index(start)..index(at(&self.ends, index(group)))
+    }
+}
+
+/// Places hashes where a displacement sends them, if all those slots are free and distinct.
+fn place(slots: &mut [u32], hashes: &[(u64, u32)], displacement: u32) -> bool {
     let mask = mask(slots.len());
-    let mut place = |(hash, entry): &(u64, &'e T)| {
+    let mut place = |(hash, member): &(u64, u32)| {
         let slot = slots.get_mut(hash::slot(*hash, displacement, mask));
-        slot.filter(|slot| slot.is_none()).map(|slot| *slot = Some(*entry))
+        slot.filter(|slot| **slot == NONE).map(|slot| *slot = *member)
     };
-    let free = entries.iter().map_while(&mut place).count();
-    if free == entries.len() {
+    let free = hashes.iter().map_while(&mut place).count();
+    if free == hashes.len() {
         return true;
     }
-    for (hash, _) in entries.iter().take(free) {
-        set(slots, hash::slot(*hash, displacement, mask), None);
+    for (hash, _) in hashes.iter().take(free) {
+        set(slots, hash::slot(*hash, displacement, mask), NONE);
     }
     false
 }

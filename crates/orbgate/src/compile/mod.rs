@@ -13,6 +13,7 @@ mod templates;
 use crate::policy::{Api, Policy, segments};
 use crate::tables::hash::PerfectHash;
 use crate::tables::list::{Span, Text, index};
+use crate::tables::sorted::sort_by;
 use crate::tables::{ApiRow, NO_SCOPE, NONE, Prefix, ScopeInApiRow, ScopeRow, Tables};
 
 use hashes::Unplaceable;
@@ -42,7 +43,7 @@ pub fn compile(policy: &Policy) -> Result<Tables, Unplaceable> {
 
 fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
     let mut apis: Vec<_> = policy.apis().iter().collect();
-    apis.sort_by_key(|api| api.name());
+    sort_by(&mut apis, |one, other| one.name().cmp(other.name()));
     let scopes = scopes_in_apis(&apis);
     let by_name: Vec<_> = scopes.chunk_by(|a, b| a.id == b.id).collect();
 
@@ -105,7 +106,7 @@ fn scopes_in_apis<'p>(apis: &[&'p Api]) -> Vec<Scope<'p>> {
         scopes.extend(rules.map(|rule| Scope { id: 0, api_id, api, rule }));
     }
     // The sort is stable: scopes with the same name keep the order of the apis.
-    scopes.sort_by_key(|scope| scope.rule.name());
+    sort_by(&mut scopes, |one, other| one.rule.name().cmp(other.rule.name()));
     // Rows first: `zip` stops before the id overflows after 65,535 scopes.
     for (apis, id) in scopes.chunk_by_mut(|a, b| a.rule.name() == b.rule.name()).zip(0..) {
         apis.iter_mut().for_each(|scope| scope.id = id);

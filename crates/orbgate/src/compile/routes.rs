@@ -10,6 +10,7 @@ use super::templates::{self, PARAMETER, Rule, Templates, terms};
 use crate::tables::hash::{COLUMNS, Method, Methods, PerfectHash};
 use crate::tables::list::Span;
 use crate::tables::seeded::SeededMap;
+use crate::tables::sorted::sort_by_key;
 use crate::tables::terms::MAX_SEGMENTS;
 use crate::tables::{ClosedRow, NO_RANK, RouteRow, Run, Template, Tuple, rank_bits, slice};
 
@@ -80,7 +81,7 @@ pub(super) fn methods(templates: &Templates<'_>) -> Methods {
         *count = count.saturating_add(1);
     }
     let mut methods: Vec<_> = counts.into_iter().collect();
-    methods.sort_unstable_by_key(|(method, count)| (core::cmp::Reverse(*count), *method));
+    sort_by_key(&mut methods, |(method, count)| (core::cmp::Reverse(*count), *method));
     let methods = methods.iter().filter_map(|(method, _)| Method::of(method.as_bytes()));
     let mut methods: Vec<_> = methods.take(COLUMNS).collect();
     // For eight methods, about one multiplier in 420 works. If none works, the rarest method gets no column.

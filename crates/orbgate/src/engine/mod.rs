@@ -16,6 +16,7 @@ use crate::decide::vector::Native;
 use crate::listing::{Closed, Route, Scope, ScopeInApi};
 use crate::tables::reason::{Detail, Reason};
 use crate::tables::route_id::RouteId;
+use crate::tables::sorted::sort_by_key;
 use crate::tables::terms::{Digest, Profile};
 use crate::tables::{NONE, ScopeRow, Tables};
 
@@ -241,7 +242,7 @@ impl Engine {
         // Scopes first: `zip` stops before the `u16` overflows.
         let ids = self.tables.scopes.iter().zip(0..);
         let mut scopes: Vec<_> = ids.map(|(_, id)| Scope::new(&self.tables, id)).collect();
-        scopes.sort_by_cached_key(Scope::location);
+        sort_by_key(&mut scopes, Scope::location);
         scopes.into_iter()
     }
 
@@ -249,7 +250,7 @@ impl Engine {
     pub fn scopes_in_apis(&self) -> impl ExactSizeIterator<Item = ScopeInApi<'_>> {
         let rows = self.tables.scopes_in_apis.iter();
         let mut scopes: Vec<_> = rows.map(|row| ScopeInApi::new(&self.tables, row)).collect();
-        scopes.sort_by_key(ScopeInApi::location);
+        sort_by_key(&mut scopes, ScopeInApi::location);
         scopes.into_iter()
     }
 

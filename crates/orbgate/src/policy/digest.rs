@@ -12,6 +12,7 @@
 //! api TEXT TEXT ORGANISATION      for each api: name, base path, and `deny`, `allow_without_scope` or `-`
 //! closed TEXT                     below its api, for each closed template: the template as written
 //! scope TEXT TEXT ORBS            below its api, for each scope: name, permits, and `true`, `false`, a number or `-`
+//! sensitive                       below its scope, only where the file marks it
 //! route TEXT TEXT ORBS            below its scope, for each route: method, template as written, and a number or `-`
 //! need TEXT                       below its route, for each alternative: scopes, sorted and separated by one space. None
 //!                                 for a route that needs only its scope
@@ -25,6 +26,7 @@
 use sha2::{Digest as _, Sha256};
 
 use super::model::{Api, Policy, Requirement, RouteRule, ScopeRule};
+use crate::tables::sorted::sort;
 use crate::tables::terms::{Digest, Orbs, OrganisationRule};
 
 pub(super) fn digest(policy: &Policy) -> Digest {
@@ -40,6 +42,9 @@ pub(super) fn digest(policy: &Policy) -> Digest {
     form.add_sorted(&policy.apis, push_api, |form, api| {
         form.add_sorted(&api.closed, |line, closed| push_named(line, "closed", &closed.template), |_, _| ());
         form.add_sorted(&api.scopes, push_scope, |form, scope| {
+            if scope.is_sensitive {
+                form.add("sensitive\n");
+            }
             let shared = scope.requirement.as_deref().map(needs);
             form.add_sorted(&scope.routes, push_route, |form, route| match (&route.requirement, &shared) {
                 (Some(own), _) if route.states_requirement => form.add(&needs(own)),
@@ -165,7 +170,7 @@ fn needs(requirement: &Requirement) -> String {
             line
         })
         .collect();
-    lines.sort_unstable();
+    sort(&mut lines);
     lines.concat()
 }
 

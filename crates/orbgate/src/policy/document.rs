@@ -6,7 +6,9 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use orbgate_yaml::{Node, Owner, Spanned, Values, Version, amount, document, is_null};
+use orbgate_yaml::{
+    Content, Entry, Node, Owner, Spanned, Values, Version, amount, document, is_empty_value, is_null, quoted,
+};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
@@ -105,13 +107,16 @@ document! {
         /// route, unless the policy has `orbs: none`.
         #[schema(default, with = "OrbsDocument")]
         pub(super) orbs: Option<Spanned<OrbsDocument>>,
+        /// A fact for audits: reports name every new holder of this scope. It changes no decision.
+        #[schema(default, with = "bool", extend("default" = false))]
+        pub(super) sensitive: Option<Spanned<bool>>,
         /// Alternatives: each is enough instead of what the scope's routes need otherwise. A scope, or several that are all
         /// needed, separated by one space. At most 127.
         #[schema(default, with = "Vec<String>", inner(regex(pattern = SCOPES)), length(min = 1, max = MAX_ALTERNATIVES - 1), extend("uniqueItems" = true))]
         pub(super) or by read_or: Option<Spanned<Vec<Spanned<String>>>>,
         /// Scopes that this scope's routes need as well as this one, separated by one space.
         #[schema(default, with = "String", extend("pattern" = SCOPES))]
-        pub(super) and: Option<Spanned<String>>,
+        pub(super) and by read_and: Option<Spanned<String>>,
         /// The routes that this scope owns: a call needs it, or what `or` and `and` say; can be `[]`. In flow style, a route with braces must be
         /// quoted.
         #[schema(with = "Vec<RouteDocument>")]
@@ -133,7 +138,7 @@ document! {
         pub(super) or by read_or: Option<Spanned<Vec<Spanned<String>>>>,
         /// Scopes that this route needs as well as its own, separated by one space.
         #[schema(default, with = "String", extend("pattern" = SCOPES))]
-        pub(super) and: Option<Spanned<String>>,
+        pub(super) and by read_and: Option<Spanned<String>>,
     }
 
     /// Which spellings of a request target are accepted.
@@ -181,9 +186,51 @@ fn read_closed(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> O
     Some(within.into_iter().map(|item| values.text(item, "a closed template")).collect())
 }
 
+/// Whether a key has the value `true`. `false` is the same as no key.
+pub(super) fn is_set(key: &Option<Spanned<bool>>) -> bool {
+    key.as_ref().is_some_and(|key| key.value)
+}
+
 fn read_or(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Option<Spanned<Vec<Spanned<String>>>> {
+    if let Content::Scalar(scalar) = &node.kind
+        && !scalar.text.is_empty()
+    {
+        let tip = format!(": write {}", quoted(&format!("[{}]", scalar.text)));
+        values.wrong_with_tip(node, "`or` must be a list", &tip);
+    }
     let items = values.list(node, owner.what).iter();
-    Some(node.spanned(items.map(|item| values.text(item, "an alternative")).collect()))
+    let text = |item: &Node<'_>| {
+        // `- scope:` for `- scope`. In braces, the key is elsewhere.
+        if let Content::Mapping(entries) = &item.kind
+            && let [Entry { key, value, key_location }] = entries.as_slice()
+            && is_empty_value(value)
+            && *key_location == item.location
+        {
+            let tip = format!(": write {} without the `:` after it", quoted(&key.text));
+            values.wrong_with_tip(item, "an alternative must be a string", &tip);
+        }
+        values.text(item, "an alternative")
+    };
+    Some(node.spanned(items.map(text).collect()))
+}
+
+/// Other keys are lists, so this one is often written as one.
+fn read_and(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Option<Spanned<String>> {
+    if let Content::Sequence(items) = &node.kind {
+        let scopes: Vec<_> = items
+            .iter()
+            .filter_map(|item| match &item.kind {
+                Content::Scalar(scalar) => Some(&*scalar.text),
+                _ => None,
+            })
+            .collect();
+        let tip = match scopes.is_empty() {
+            true => String::new(),
+            false => format!(": write {}", quoted(&format!("and: {}", scopes.join(" ")))),
+        };
+        values.wrong_with_tip(node, "`and` must be a string", &tip);
+    }
+    Some(values.text(node, owner.what))
 }
 
 fn read_base_path(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Option<Spanned<String>> {
@@ -196,7 +243,9 @@ fn read_base_path(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -
 fn read_route_orbs(node: &Node<'_>, _: &Owner<'_>, values: &mut Values<'_>) -> Option<Spanned<u64>> {
     let value = amount(node).unwrap_or_else(|| {
         let must = "a route's own `orbs` must be a plain whole number from 1 to 9223372036854775807";
-        values.wrong(node, must);
+        let is_free = matches!(&node.kind, Content::Scalar(scalar) if matches!(&*scalar.text, "0" | "false"));
+        let tip = "; a route that consumes nothing needs a scope of its own with `orbs: false`";
+        values.wrong_with_tip(node, must, if is_free { tip } else { "" });
         1
     });
     Some(node.spanned(value))

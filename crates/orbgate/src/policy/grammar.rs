@@ -4,6 +4,7 @@
 
 use orbgate_yaml::{is_hidden, quoted};
 
+use super::foreign;
 use crate::tables::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, is_literal, is_method};
 
 /// The method and path template of a route, or an error message.
@@ -16,25 +17,47 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
     };
     let template = template.get(1..).unwrap_or_default();
     if !is_method(method.as_bytes()) {
-        return Err(format!("method {} must be 1 to 16 letters from `A` to `Z`", quoted(method)));
+        return Err(no_method(text, method));
     }
     if !template.starts_with('/') && template.trim_start_matches(' ').starts_with('/') {
         return Err(format!("route {} has more than one space between its method and its path", quoted(text)));
     }
-    self::template(template)?;
+    self::template(method, template)?;
     Ok((method, template))
 }
 
-/// Checks a path template.
-pub(super) fn template(template: &str) -> Result<(), String> {
+/// The error message for a method that isn't one. Other formats list several, or write them in lower case.
+fn no_method(text: &str, method: &str) -> String {
+    let list = text.split('/').next().filter(|list| list.contains([',', '|']));
+    let meant = list.unwrap_or(method).to_ascii_uppercase();
+    let methods: Vec<_> = meant.split([' ', ',', '|']).filter(|method| !method.is_empty()).collect();
+    let must = format!("method {} must be 1 to 16 letters from `A` to `Z`", quoted(method));
+    match methods.as_slice() {
+        [method] if is_method(method.as_bytes()) => format!("{must}: write `{method}`"),
+        [_, _, ..] if methods.iter().all(|method| is_method(method.as_bytes())) => {
+            let all: Vec<_> = methods.iter().map(|method| format!("`{method}`")).collect();
+            format!("a route has one method: write one with each of {}", all.join(" and "))
+        }
+        _ => must,
+    }
+}
+
+/// Checks a path template. Its method is for advice.
+pub(super) fn template(method: &str, template: &str) -> Result<(), String> {
     if !template.starts_with('/') {
-        return Err(format!("path {} must start with `/`", quoted(template)));
+        return Err(
+            advice(method, template).unwrap_or_else(|| format!("path {} must start with `/`", quoted(template)))
+        );
     }
     // `GET /` means the base path itself.
     if template != "/"
         && let Err(diagnostic) = check_segments(template)
     {
-        if let Some((path, _)) = template.split_once('?') {
+        if let Some(advice) = advice(method, template) {
+            return Err(advice);
+        }
+        let query = template.split_once('?');
+        if let Some((path, _)) = query.filter(|(path, _)| check_segments(path).is_ok()) {
             return Err(format!("a template has no query: write {} instead of {}", quoted(path), quoted(template)));
         }
         let slashes = check_slashes(template).map_err(|error| match template.ends_with('/') {
@@ -44,6 +67,14 @@ pub(super) fn template(template: &str) -> Result<(), String> {
         return Err(slashes.err().unwrap_or(diagnostic));
     }
     Ok(())
+}
+
+/// What to write instead of a template in the format of a web framework. Some are valid, and mean something else.
+#[must_use]
+pub fn advice(method: &str, template: &str) -> Option<String> {
+    foreign::advice(method, template, |template| {
+        template == "/" || check_segments(template).is_ok() && check_slashes(template).is_ok()
+    })
 }
 
 /// Checks the segments of a template. The template has no query, and its slashes are valid.

@@ -11,6 +11,7 @@ mod conflicts;
 mod diagnostic;
 mod digest;
 mod document;
+mod foreign;
 mod grammar;
 mod model;
 #[cfg(feature = "schema")]
@@ -26,7 +27,7 @@ mod tuples;
 
 pub use diagnostic::{Diagnostic, PolicyError};
 #[doc(hidden)]
-pub use grammar::parameter_of_another_format;
+pub use grammar::{advice, parameter_of_another_format};
 pub(crate) use grammar::{common_segments, full_template, segments};
 pub use model::{Api, ClosedRule, Policy, Requirement, RouteRule, ScopeRule};
 pub use orbgate_yaml::RegularFile as PolicyFile;

@@ -156,6 +156,7 @@ pub struct ScopeRule {
     pub(super) name: String,
     pub(super) permits: Option<String>,
     pub(super) orbs: Option<Orbs>,
+    pub(super) is_sensitive: bool,
     pub(super) requirement: Option<Arc<Requirement>>,
     pub(super) routes: Vec<RouteRule>,
     pub(super) location: YamlLocation,
@@ -178,6 +179,12 @@ impl ScopeRule {
     #[must_use]
     pub const fn orbs(&self) -> Option<Orbs> {
         self.orbs
+    }
+
+    /// Whether the file marks the scope with `sensitive: true`: a fact for audits, without effect on decisions.
+    #[must_use]
+    pub const fn is_sensitive(&self) -> bool {
+        self.is_sensitive
     }
 
     /// What the scope's `or` and `and` state for its routes; `None` without them.

@@ -60,6 +60,11 @@ impl<V: Named> Value for Entries<V> {
     fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
         let [kind, several, name_of_kind] = V::KIND;
         let mut entries = Vec::new();
+        if let Content::Sequence(items) = &node.kind {
+            let tip = items.first().and_then(name_of).map(|name| quoted(&format!("{name}:")));
+            let tip = tip.map_or_else(String::new, |name| format!(": write {name}, and its keys below it"));
+            values.wrong_with_tip(node, &format!("{} must be a mapping", owner.what), &tip);
+        }
         for entry in values.mapping(node, owner.what) {
             let name = values.key(entry, name_of_kind);
             let location = name.location;
@@ -67,6 +72,7 @@ impl<V: Named> Value for Entries<V> {
                 break;
             }
             let what = &format!("{kind} {}", quoted(&name.value));
+            refuse_public(&entry.value, values);
             let value = V::read(&entry.value, &Owner { what, location }, values);
             if matches!(entry.value.kind, Content::Mapping(_)) {
                 entries.push((name, value));
@@ -134,11 +140,13 @@ fn route(node: &Node<'_>, values: &mut Values<'_>) -> Option<RouteDocument> {
     let Content::Mapping(entries) = &node.kind else {
         return Some(RouteDocument::Plain(values.text(node, "a route")));
     };
-    if let [Entry { key, value, .. }] = entries.as_slice()
+    if let [Entry { key, value, key_location }] = entries.as_slice()
         && !RouteWithKeys::SHAPE.has_key(&key.text)
     {
         let message = if let Some(route) = route_with_a_colon(key, value) {
             format!("a route must be a string, and `:` makes this one a mapping: write {}", quoted(&route))
+        } else if is_empty_value(value) && *key_location == node.location {
+            format!("route {} lacks a path: write it like `GET /path`, without the `:` after it", quoted(&key.text))
         } else if is_empty_value(value) {
             // `- {id}` is YAML for a mapping with one key and no value.
             format!(
@@ -153,10 +161,31 @@ fn route(node: &Node<'_>, values: &mut Values<'_>) -> Option<RouteDocument> {
             return None;
         }
     }
+    refuse_public(node, values);
     let owner = Owner { what: "this route", location: node.location };
     let route = RouteWithKeys::read(node, &owner, values);
     let is_there = entries.iter().any(|entry| entry.key.text == "route");
     is_there.then_some(RouteDocument::WithKeys(route))
+}
+
+/// The name in a list that should be a mapping: `- name` or `- name: …`.
+fn name_of<'n>(item: &'n Node<'_>) -> Option<&'n str> {
+    match &item.kind {
+        Content::Scalar(scalar) => Some(&scalar.text),
+        Content::Mapping(entries) => entries.first().map(|entry| &*entry.key.text),
+        _ => None,
+    }
+}
+
+/// Reports the key `public`, which people expect on routes that need no token.
+fn refuse_public(node: &Node<'_>, values: &mut Values<'_>) {
+    let Content::Mapping(entries) = &node.kind else {
+        return;
+    };
+    for entry in entries.iter().filter(|entry| entry.key.text == "public") {
+        let message = "`public` isn't a key of a policy: list routes that need no token, with their whole path, in the gate's setting `public`";
+        values.wrong_at(entry.key_location, message.to_owned());
+    }
 }
 
 /// The intended route in `GET: /path` or `GET /path:`, which is how other formats write it.

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
+use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, near, quoted};
 
-use super::document::{ApiDocument, Document, RouteDocument, RouteWithKeys, ScopeDocument};
+use super::document::{ApiDocument, Document, RouteDocument, ScopeDocument};
 use super::grammar::{self, MAX_ALTERNATIVES};
 use super::model::{Policy, Requirement, RouteRule, ScopeRule};
 use super::shared::different_token_key;
+use crate::tables::sorted::sort;
 
 /// The maximum number of scope names in a requirement.
 const MAX_NAMES: usize = 256;
@@ -16,22 +17,32 @@ const MAX_NAMES: usize = 256;
 /// must not take gigabytes in a digest or in a listing.
 const ALL_BYTES: usize = 64 << 20;
 
+/// The longest scope for which similar ones are looked for: people don't type longer ones.
+const LONGEST: usize = 64;
+
+/// How many pairs of characters are compared to find them. A long list of unknown scopes must not take long.
+const COMPARED: usize = 1 << 24;
+
 /// The keys `or` and `and` of a scope or route.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Keys<'d> {
     pub(super) or: Option<&'d Spanned<Vec<Spanned<String>>>>,
     and: Option<&'d Spanned<String>>,
 }
 
 impl<'d> Keys<'d> {
-    pub(super) const fn of_scope(scope: &'d ScopeDocument) -> Self {
-        Self { or: scope.or.as_ref(), and: scope.and.as_ref() }
+    pub(super) const fn new(or: &'d Option<Spanned<Vec<Spanned<String>>>>, and: &'d Option<Spanned<String>>) -> Self {
+        Self { or: or.as_ref(), and: and.as_ref() }
     }
 
-    pub(super) const fn of_route(route: &'d RouteDocument) -> Self {
+    const fn of_scope(scope: &'d ScopeDocument) -> Self {
+        Self::new(&scope.or, &scope.and)
+    }
+
+    const fn of_route(route: &'d RouteDocument) -> Self {
         match route {
             RouteDocument::Plain(_) => Self { or: None, and: None },
-            RouteDocument::WithKeys(RouteWithKeys { or, and, .. }) => Self { or: or.as_ref(), and: and.as_ref() },
+            RouteDocument::WithKeys(route) => Self::new(&route.or, &route.and),
         }
     }
 
@@ -65,10 +76,12 @@ impl<'d> Keys<'d> {
             return None;
         }
         check_redundant(&all, diagnostics);
-        let all = all.into_iter().map(|(names, location)| (names.join(" "), location));
-        let mut alternatives: Vec<_> = all.collect();
-        alternatives.get_mut(1..)?.sort_unstable();
-        (count > 1).then_some(Requirement { alternatives })
+        let mut all = all.into_iter().map(|(names, location)| (names.join(" "), location));
+        // The owner's stays the first.
+        let own = all.next();
+        let mut others: Vec<_> = all.collect();
+        sort(&mut others);
+        (count > 1).then(|| Requirement { alternatives: own.into_iter().chain(others).collect() })
     }
 }
 
@@ -145,6 +158,16 @@ pub(super) fn check(document: &Document, policy: &Policy, diagnostics: &mut Diag
         known.with_routes = known.with_routes.or_else(|| (!scope.routes.0.is_empty()).then_some(own));
         known.are_used |= scope.routes.0.iter().any(|route| !Keys::of_route(route).are_stated());
     }
+    let names: Vec<_> = all.keys().copied().filter(|name| name.len() <= LONGEST).collect();
+    let mut room = COMPARED;
+    let mut meant = |scope: &str| {
+        room = room.checked_sub(names.len())?;
+        let alike = |name: &&&str| name.len().abs_diff(scope.len()) <= 2;
+        let alike: Vec<_> = names.iter().filter(alike).copied().collect();
+        let pairs = alike.len().saturating_mul(scope.len()).saturating_mul(scope.len());
+        room = room.checked_sub(pairs)?;
+        near(scope, &alike)
+    };
     for own @ (api, name, scope, rule) in scopes {
         let has_routes = !scope.routes.0.is_empty();
         if let Some(Known { with_routes, are_used, .. }) = all.get(name.value.as_str()) {
@@ -160,7 +183,7 @@ pub(super) fn check(document: &Document, policy: &Policy, diagnostics: &mut Diag
         let stated = rule.routes.iter().filter(|route| route.states_requirement);
         let stated = stated.filter_map(|route| route.requirement.as_deref());
         for requirement in rule.requirement.as_deref().into_iter().chain(stated) {
-            check_scopes(name, api, requirement, &all, diagnostics);
+            check_scopes(name, api, requirement, &all, &mut meant, diagnostics);
         }
     }
     let routes = policy.apis.iter().flat_map(|api| &api.scopes).flat_map(|scope| &scope.routes);
@@ -192,18 +215,22 @@ fn check_same((_, name, _, own): InApi<'_>, (_, first, _, other): InApi<'_>, dia
 }
 
 /// Reports scopes that don't exist, or to which other tokens apply than to the owner.
-fn check_scopes(
+fn check_scopes<'p>(
     owner: &Spanned<String>,
     api: &ApiDocument,
     requirement: &Requirement,
     all: &HashMap<&str, Known<'_>>,
+    meant: &mut dyn FnMut(&str) -> Option<&'p str>,
     diagnostics: &mut Diagnostics,
 ) {
     for (scopes, location) in &requirement.alternatives {
         for scope in scopes.split(' ').filter(|scope| *scope != owner.value) {
             let shown = quoted(scope);
             let message = match all.get(scope) {
-                None => format!("scope {shown} isn't in this policy"),
+                None => {
+                    let meant = meant(scope).map(|name| format!("; did you mean {}?", quoted(name)));
+                    format!("scope {shown} isn't in this policy{}", meant.unwrap_or_default())
+                }
                 Some(known) => match different_token_key(api, known.api, diagnostics) {
                     None => continue,
                     Some(key) => {

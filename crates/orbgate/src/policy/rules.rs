@@ -7,8 +7,8 @@ use std::sync::Arc;
 use orbgate_yaml::{Diagnostics, Spanned, first_location, quoted};
 
 use super::document::{
-    ApiDocument, Document, OrbsDocument, Organisation, RouteDocument, RouteWithKeys, ScopeDocument, Target,
-    TrailingSlash,
+    ApiDocument, Document, Entries, NoOrbs, OrbsDocument, Organisation, RouteDocument, RouteWithKeys, ScopeDocument,
+    Target, TokenDocument, TrailingSlash, is_set,
 };
 use super::grammar;
 use super::model::{Api, ClosedRule, Policy, RouteRule, ScopeRule};
@@ -17,25 +17,32 @@ use crate::tables::terms::{Digest, Orbs, OrganisationRule, Profile};
 
 /// The policy that the document describes, which is valid if no error was found earlier or here. Moves the routes'
 /// strings out of the document.
+///
+/// Here and below, each mapping is taken apart without `..`, so that a new key without a reader doesn't compile.
 pub(super) fn policy(document: &mut Document, diagnostics: &mut Diagnostics) -> Policy {
-    if let Some(name) = &document.name {
+    let Document { orbgate: _, name, target, trailing_slash, orbs, apis, headings } = document;
+    if let Some(name) = name {
         judge(name, diagnostics, |name| grammar::name(name, "the policy's name"));
     }
-    let no_orbs = document.orbs.as_ref();
-    if no_orbs.is_some_and(|orbs| !diagnostics.stand_at(orbs.location)) {
-        without_orbs(document, diagnostics);
+    if let Some(Spanned { value: NoOrbs::None, location }) = orbs
+        && !diagnostics.stand_at(*location)
+    {
+        without_orbs(apis, diagnostics);
     }
-    let apis = document.apis.0.iter_mut();
+    let apis = apis.0.iter_mut();
     let apis = apis.map(|(name, api)| api_rule(name, api, diagnostics)).collect();
     Policy {
-        name: document.name.as_ref().map(|name| name.value.clone()),
-        target: match document.target.as_ref().map(|target| target.value) {
+        name: name.as_ref().map(|name| name.value.clone()),
+        target: match target.as_ref().map(|target| target.value) {
             None | Some(Target::Strict) => Profile::Strict,
             Some(Target::EncodedParams) => Profile::EncodedParams,
         },
-        trailing_slash: document.trailing_slash.as_ref().is_some_and(|slash| slash.value == TrailingSlash::Always),
+        trailing_slash: match trailing_slash.as_ref().map(|slash| slash.value) {
+            None | Some(TrailingSlash::Never) => false,
+            Some(TrailingSlash::Always) => true,
+        },
         apis,
-        headings: headings(document.headings.as_deref().unwrap_or_default(), diagnostics),
+        headings: headings_of(headings.as_deref().unwrap_or_default(), diagnostics),
         digest: Digest([0; 32]),
         has_end_marker: false,
         is_sealed: false,
@@ -43,11 +50,10 @@ pub(super) fn policy(document: &mut Document, diagnostics: &mut Diagnostics) -> 
 }
 
 /// `orbs: none` means `orbs: false` on every scope. Scopes and routes must not state `orbs` then.
-fn without_orbs(document: &mut Document, diagnostics: &mut Diagnostics) {
-    let apis = document.apis.0.iter_mut();
-    for (name, scope) in apis.flat_map(|(_, api)| api.scopes.0.iter_mut()) {
+fn without_orbs(apis: &mut Entries<ApiDocument>, diagnostics: &mut Diagnostics) {
+    for (name, scope) in apis.0.iter_mut().flat_map(|(_, api)| api.scopes.0.iter_mut()) {
         let of_routes = scope.routes.0.iter_mut().filter_map(|route| match route {
-            RouteDocument::WithKeys(RouteWithKeys { orbs, .. }) => orbs.take(),
+            RouteDocument::WithKeys(route) => route.orbs.take(),
             RouteDocument::Plain(_) => None,
         });
         let of_routes = of_routes.map(|orbs| orbs.location);
@@ -58,7 +64,7 @@ fn without_orbs(document: &mut Document, diagnostics: &mut Diagnostics) {
     }
 }
 
-fn headings(headings: &[Spanned<String>], diagnostics: &mut Diagnostics) -> Vec<String> {
+fn headings_of(headings: &[Spanned<String>], diagnostics: &mut Diagnostics) -> Vec<String> {
     let mut first = HashMap::new();
     for heading in headings {
         if !judge(heading, diagnostics, |heading| grammar::name(heading, "a heading")) {
@@ -77,59 +83,68 @@ fn headings(headings: &[Spanned<String>], diagnostics: &mut Diagnostics) -> Vec<
 
 fn api_rule(name: &Spanned<String>, api: &mut ApiDocument, diagnostics: &mut Diagnostics) -> Api {
     judge(name, diagnostics, |name| grammar::name(name, "the api's name"));
-    judge_organisation(name, api, diagnostics);
-    let base_path = base_path(name, api, diagnostics);
-    let mut scopes = Vec::with_capacity(api.scopes.0.len());
-    for (name, scope) in &mut api.scopes.0 {
+    let ApiDocument { base_path, token, organisation, closed, scopes } = api;
+    let organisation = organisation_rule(name, token.as_ref(), organisation.as_ref(), diagnostics);
+    let base_path_location = base_path.as_ref().map_or(name.location, |base_path| base_path.location);
+    let base_path = match base_path {
+        Some(base_path) => judge(base_path, diagnostics, grammar::base_path).then(|| base_path.value.clone()),
+        None => {
+            refuse_no_base_path(name, scopes, closed.as_deref(), diagnostics);
+            None
+        }
+    };
+    let mut rules = Vec::with_capacity(scopes.0.len());
+    for (name, scope) in &mut scopes.0 {
         judge(name, diagnostics, grammar::scope);
-        scopes.push(scope_rule(name, scope, base_path.as_deref(), diagnostics));
+        rules.push(scope_rule(name, scope, base_path.as_deref(), diagnostics));
     }
-    let closed = api.closed.take().into_iter().flatten();
+    let closed = closed.take().into_iter().flatten();
     let closed = closed.filter_map(|template| closed_rule(template, base_path.as_deref(), diagnostics)).collect();
-    let organisation = api.organisation.as_ref().map(|organisation| match organisation.value {
-        Organisation::Deny => OrganisationRule::Deny,
-        Organisation::AllowWithoutScope => OrganisationRule::AllowWithoutScope,
-    });
-    Api {
-        name: name.value.clone(),
-        base_path,
-        base_path_location: api.base_path.as_ref().map_or(name.location, |base_path| base_path.location),
-        organisation,
-        scopes,
-        closed,
-    }
+    Api { name: name.value.clone(), base_path, base_path_location, organisation, scopes: rules, closed }
 }
 
-/// An api has `organisation` if and only if its scopes apply only to a user's token.
-fn judge_organisation(name: &Spanned<String>, api: &ApiDocument, diagnostics: &mut Diagnostics) {
+/// What an organisation's token gets. An api states it if and only if its scopes apply only to a user's token.
+fn organisation_rule(
+    name: &Spanned<String>,
+    token: Option<&Spanned<TokenDocument>>,
+    organisation: Option<&Spanned<Organisation>>,
+    diagnostics: &mut Diagnostics,
+) -> Option<OrganisationRule> {
     let shown = quoted(&name.value);
-    let (location, missing, message) = match (&api.token, &api.organisation) {
-        (Some(token), None) => {
+    let refused = match (token, organisation) {
+        (Some(Spanned { value: TokenDocument::User, location }), None) => {
             let must = "must say what an organisation's token gets: `organisation: deny` or `organisation: allow_without_scope`";
-            (token.location, "organisation", format!("api {shown} has `token: user` and {must}"))
+            Some((*location, "organisation", format!("api {shown} has `token: user` and {must}")))
         }
         (None, Some(organisation)) => {
-            (organisation.location, "token", format!("`organisation` needs `token: user` in api {shown}"))
+            Some((organisation.location, "token", format!("`organisation` needs `token: user` in api {shown}")))
         }
-        _ => return,
+        _ => None,
     };
-    if !diagnostics.is_misspelt(name.location, missing) {
+    if let Some((location, missing, message)) = refused
+        && !diagnostics.is_misspelt(name.location, missing)
+    {
         diagnostics.push_new(location, message);
     }
+    organisation.map(|organisation| match organisation.value {
+        Organisation::Deny => OrganisationRule::Deny,
+        Organisation::AllowWithoutScope => OrganisationRule::AllowWithoutScope,
+    })
 }
 
-/// The base path of an api. Required if the api has routes or closed templates.
-fn base_path(name: &Spanned<String>, api: &ApiDocument, diagnostics: &mut Diagnostics) -> Option<String> {
-    if let Some(base_path) = &api.base_path {
-        return judge(base_path, diagnostics, grammar::base_path).then(|| base_path.value.clone());
-    }
-    let has_routes = api.scopes.0.iter().any(|(_, scope)| !scope.routes.0.is_empty());
-    if has_routes || api.closed.as_ref().is_some_and(|closed| !closed.is_empty()) {
+/// Reports that an api without a base path has routes or closed templates.
+fn refuse_no_base_path(
+    name: &Spanned<String>,
+    scopes: &Entries<ScopeDocument>,
+    closed: Option<&[Spanned<String>]>,
+    diagnostics: &mut Diagnostics,
+) {
+    let has_routes = scopes.0.iter().any(|(_, scope)| !scope.routes.0.is_empty());
+    if has_routes || closed.is_some_and(|closed| !closed.is_empty()) {
         let has = if has_routes { "routes" } else { "closed templates" };
         let message = format!("api {} has {has} but is missing the key `base_path`", quoted(&name.value));
         diagnostics.lacking(name.location, "base_path", message);
     }
-    None
 }
 
 fn scope_rule(
@@ -139,24 +154,30 @@ fn scope_rule(
     diagnostics: &mut Diagnostics,
 ) -> ScopeRule {
     let shown = quoted(&name.value);
-    if let Some(permits) = &scope.permits {
+    let ScopeDocument { permits, orbs, sensitive, or, and, routes } = scope;
+    if let Some(permits) = permits {
         judge(permits, diagnostics, grammar::permits);
     }
-    if scope.orbs.is_none() && !scope.routes.0.is_empty() {
+    if orbs.is_none() && !routes.0.is_empty() {
         let message = format!("scope {shown} has routes but is missing the key `orbs`");
         diagnostics.lacking(name.location, "orbs", message);
     }
-    let orbs = scope.orbs.as_ref().map(|orbs| match orbs.value {
+    let orbs = orbs.as_ref().map(|orbs| match orbs.value {
         OrbsDocument::Consumes(false) => Orbs::Free,
         OrbsDocument::Consumes(true) => Orbs::Unstated,
         OrbsDocument::Amount(amount) => Orbs::Amount(amount),
     });
-    let keys = Keys::of_scope(scope);
+    let keys = Keys::new(or, and);
     keys.refuse_empty(diagnostics, || format!("`or` of scope {shown} lists no alternative"));
     let of_scope = keys.are_stated().then(|| keys.requirement(name, diagnostics).map(Arc::new));
-    let mut routes = Vec::with_capacity(scope.routes.0.len());
-    for route in &mut scope.routes.0 {
-        let keys = Keys::of_route(route);
+    let mut rules = Vec::with_capacity(routes.0.len());
+    for route in &mut routes.0 {
+        let (text, amount, keys) = match route {
+            RouteDocument::Plain(text) => (text, None, Keys::default()),
+            RouteDocument::WithKeys(RouteWithKeys { route, orbs, or, and }) => {
+                (route, orbs.as_ref(), Keys::new(or, and))
+            }
+        };
         if of_scope.is_none() {
             let message = || format!("`or: []` replaces `or` and `and` of scope {shown}, which has neither");
             keys.refuse_empty(diagnostics, message);
@@ -164,10 +185,6 @@ fn scope_rule(
         let own = keys.are_stated().then(|| keys.requirement(name, diagnostics).map(Arc::new));
         let states_requirement = own.is_some();
         let requirement = own.or_else(|| of_scope.clone()).flatten();
-        let (text, amount) = match route {
-            RouteDocument::Plain(text) => (text, None),
-            RouteDocument::WithKeys(RouteWithKeys { route, orbs, .. }) => (route, orbs.as_ref()),
-        };
         if let Some(amount) = amount
             && orbs == Some(Orbs::Free)
             && !diagnostics.stand_at(amount.location)
@@ -175,7 +192,7 @@ fn scope_rule(
             diagnostics.push(amount.location, format!("a route's own `orbs` needs a scope that consumes orbs, and {shown} has `orbs: false`; give the route a scope of its own"));
         }
         let (location, orbs) = (text.location, amount.map(|amount| amount.value));
-        routes.extend(method_length(text, base_path, diagnostics).map(|method_length| RouteRule {
+        rules.extend(method_length(text, base_path, diagnostics).map(|method_length| RouteRule {
             text: core::mem::take(&mut text.value),
             method_length,
             orbs,
@@ -186,17 +203,18 @@ fn scope_rule(
     }
     ScopeRule {
         name: name.value.clone(),
-        permits: scope.permits.as_ref().map(|permits| permits.value.clone()),
+        permits: permits.as_ref().map(|permits| permits.value.clone()),
         orbs,
+        is_sensitive: is_set(sensitive),
         requirement: of_scope.flatten(),
-        routes,
+        routes: rules,
         location: name.location,
     }
 }
 
 fn closed_rule(text: Spanned<String>, base_path: Option<&str>, diagnostics: &mut Diagnostics) -> Option<ClosedRule> {
     let is_valid = judge(&text, diagnostics, |text| {
-        grammar::template(text)?;
+        grammar::template("", text)?;
         grammar::within_limits(base_path.unwrap_or_default(), text)
     });
     is_valid.then_some(ClosedRule { template: text.value, location: text.location })

@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 
 use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
-use super::document::{ApiDocument, Document, OrbsDocument, ScopeDocument};
+use super::document::{ApiDocument, Document, OrbsDocument, ScopeDocument, is_set};
 
 /// Reports scopes whose settings differ between two apis, or that state `permits` twice. Those of `or` and `and` are
 /// compared later, as requirements.
@@ -26,6 +26,7 @@ pub(super) fn check(document: &Document, diagnostics: &mut Diagnostics) {
             }
             own.check_token(first.own, diagnostics);
             own.check_orbs(first.own, diagnostics);
+            own.check_sensitive(first.own, diagnostics);
             match (first.permits, permits) {
                 (Some(first), Some(again)) => own.report(" and has `permits` in both", [first, again], diagnostics),
                 (first_permits, permits) => first.permits = first_permits.or(permits),
@@ -64,6 +65,15 @@ impl InApi<'_> {
             && own != other
         {
             self.report(" with different `orbs`", [first, location], diagnostics);
+        }
+    }
+
+    fn check_sensitive(self, first: Self, diagnostics: &mut Diagnostics) {
+        let location = |of: Self| of.scope.sensitive.as_ref().map_or(of.name.location, |key| key.location);
+        let locations = [location(first), location(self)];
+        let has_error = locations.iter().any(|location| diagnostics.stand_at(*location));
+        if is_set(&first.scope.sensitive) != is_set(&self.scope.sensitive) && !has_error {
+            self.report(" with different `sensitive`", locations, diagnostics);
         }
     }
 

@@ -15,6 +15,7 @@ pub(crate) mod reason;
 pub(crate) mod route_id;
 #[cfg(feature = "yaml")]
 pub(crate) mod seeded;
+pub mod sorted;
 pub(crate) mod terms;
 
 use hash::{COLUMNS, Ends, Methods, PerfectHash};

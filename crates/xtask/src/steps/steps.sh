@@ -11,9 +11,13 @@ test_fmt() {
     cargo fmt --all --check
 }
 
-# The core depends on nothing new
+# The core depends on nothing new, and each lock file is current
 # @ always cargo
 test_tree() {
+    local lock
+    for lock in $(git ls-files '*Cargo.lock'); do
+        cargo update --workspace --locked --quiet --manifest-path "${lock%.lock}.toml" || fail "$lock isn't current"
+    done
     # Each package once, without its version.
     cargo tree -p orbgate -e normal --target all --prefix none | cut -d ' ' -f 1 | LC_ALL=C sort -u | diff crates/xtask/core-dependencies.txt -
 }
@@ -127,7 +131,7 @@ proxies() {
 }
 
 # Every language's gate gives the same answers to the same requests, over real sockets; all of them in its first framework, over each engine.
-# `orbgate mcp probe` finds the faults planted in MCP servers of four SDKs
+# `orbgate mcp probe` finds the faults planted in MCP servers of four SDKs; unmodified clients of two SDKs run the example of docs/mcp.md
 # @ all quiet
 test_gates() {
     gates --quick
@@ -247,9 +251,11 @@ test_keycloak() {
 # @ assure quiet crates/orbgate-ledger
 test_ledger() {
     apt "$initdb" postgresql
+    ORBGATE_LEDGER_HISTORIES=10000 cargo test -p orbgate-ledger --all-features --test all -- --nocapture reference::
     ORBGATE_LEDGER_CRASHES=2000 ORBGATE_LEDGER_SUITES=60 ORBGATE_LEDGER_KILLS=20 ORBGATE_LEDGER_FAILOVER=1 \
         cargo test -p orbgate-ledger --all-features --test all -- --nocapture crash:: postgres::
     sh crates/orbgate-ledger/tests/crash/bugs.sh
+    sh crates/orbgate-ledger/tests/reference/plant.sh
 }
 
 # The explorer in a real browser: the cases, hostile targets, links, `orbgate explore`; axe-core, light and dark
@@ -295,7 +301,7 @@ test_soak() {
     ORBGATE_MCP_PAIRS=1000000 cargo test --release --all-features -p orbgate-gate --test all oracle
 }
 
-# One part in 144 of the mutants, a different one each day: the tests find every error put into the code
+# One part in 144 of the mutants, a different one each day: the tests find every error that is put into the code, except those with a reason in `.cargo/mutants.toml`
 # @ assure quiet crates/*/src/* .cargo/mutants.toml
 test_mutants() {
     local day

@@ -10,15 +10,21 @@
 )]
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 mod english;
+#[path = "../../../orbgate/tests/support/expected.rs"]
+mod expected;
 mod figures;
 mod floors;
+#[path = "../../../orbgate-testing/src/pages.rs"]
+mod pages;
 mod programs;
+mod servers;
+
+use crate::pages::{commands, files, pages, read, root};
 
 const LANGUAGES: [&str; 6] = ["c", "cpp", "go", "java", "node", "python"];
 
@@ -378,6 +384,25 @@ fn every_section_of_expected_messages_has_its_test() {
     }
 }
 
+/// A reader types the project's commands as the pages write them. `gate` passes its arguments on, even `--help`.
+#[test]
+fn the_pages_commands_exist() {
+    let mut count = 0;
+    for page in pages() {
+        for (line, mut words) in commands(&read(&page), &["cargo", "xtask"]) {
+            match &*words[0] {
+                "gate" => words = ["help", "gate"].map(str::to_owned).to_vec(),
+                _ => words.push("--help".to_owned()),
+            }
+            let ran = Command::new(env!("CARGO_BIN_EXE_xtask")).args(&words).output().unwrap();
+            let error = String::from_utf8_lossy(&ran.stderr);
+            assert!(ran.status.success(), "{}:{line}: {words:?}: {error}", page.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 60, "{count} commands");
+}
+
 #[test]
 fn every_command_is_in_contributing() {
     let text = read(&root().join("CONTRIBUTING.md"));
@@ -397,23 +422,6 @@ fn every_command_is_in_contributing() {
     }
 }
 
-fn root() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    root.canonicalize().unwrap()
-}
-
-/// The files that git has of these, and new ones; a link to a file that is there already is none.
-fn files(of: &[impl AsRef<OsStr>]) -> Vec<String> {
-    let list = "ls-files --cached --others --exclude-standard --".split(' ');
-    let mut git = Command::new("git");
-    let output = git.args(list).args(of).current_dir(root()).output();
-    let output = output.unwrap();
-    let files = String::from_utf8(output.stdout).unwrap();
-    let files = files.lines().filter(|file| root().join(file).is_file());
-    let files = files.filter(|file| !root().join(file).is_symlink());
-    files.map(str::to_owned).collect()
-}
-
 /// The cells of a page's table, its head first: the one whose first line begins so.
 fn table(page: &str, head: &str) -> Vec<Vec<String>> {
     let page = read(&root().join(page));
@@ -425,18 +433,6 @@ fn table(page: &str, head: &str) -> Vec<Vec<String>> {
         cells.map(|cell| cell.trim().to_owned()).collect()
     };
     rows.map(cells).collect()
-}
-
-fn read(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// The pages at the root, in docs/ and its folders, policy/, benches/, and in each crate and binding.
-pub(crate) fn pages() -> impl Iterator<Item = PathBuf> {
-    let folders = ". docs docs/* policy policy/cases benches bindings crates/* bindings/* bindings/*/docs".split(' ');
-    let pages = folders.map(|folder| format!(":(glob){folder}/*.md"));
-    let pages: Vec<_> = pages.collect();
-    files(&pages).into_iter().map(|file| root().join(file))
 }
 
 /// What `](…)` and `[name]: …` lead to, outside code.

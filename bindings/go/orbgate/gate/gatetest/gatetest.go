@@ -74,6 +74,7 @@ func (i *Issuer) Tokens() string {
 	// JSON is also YAML.
 	return text(map[string]any{"orbgate_token": 1, "issuers": []any{map[string]any{
 		"issuer": i.URL, "audience": audience, "jwks_uri": i.URL + "/jwks", "algorithms": []string{"ES256"}, "kind": rules,
+		"account": "subject",
 	}}})
 }
 

@@ -63,6 +63,7 @@ type Make struct {
 	McpDenyLegacy        bool
 	Metadata             string
 	McpOrigins           []string
+	McpChargeSessions    bool
 }
 
 func (m *Make) Append(to []byte) []byte {
@@ -95,6 +96,7 @@ func (m *Make) Append(to []byte) []byte {
 	w.flag(26, m.McpDenyLegacy)
 	w.text(27, m.Metadata)
 	w.texts(28, m.McpOrigins)
+	w.flag(29, m.McpChargeSessions)
 	return end(w.to, start)
 }
 
@@ -486,14 +488,16 @@ func (m *CheckAmounts) Append(to []byte) []byte {
 }
 
 type ReadResponse struct {
-	McpID     string
-	McpLegacy bool
+	McpID      string
+	McpLegacy  bool
+	McpSession bool
 }
 
 func (m *ReadResponse) Append(to []byte) []byte {
 	w, start := begin(to, 38)
 	w.text(1, m.McpID)
 	w.flag(2, m.McpLegacy)
+	w.flag(3, m.McpSession)
 	return end(w.to, start)
 }
 
@@ -878,14 +882,15 @@ func (m *Loaded) read(fields []byte) bool {
 }
 
 type Charge struct {
-	Account   []byte
-	Amount    uint64
-	Bonus     bool
-	Note      []byte
-	McpID     []byte
-	McpLegacy bool
-	Audit     *string
-	HoldID    string
+	Account    []byte
+	Amount     uint64
+	Bonus      bool
+	Note       []byte
+	McpID      []byte
+	McpLegacy  bool
+	Audit      *string
+	HoldID     string
+	McpSession bool
 }
 
 func (m *Charge) read(fields []byte) bool {
@@ -900,6 +905,7 @@ func (m *Charge) read(fields []byte) bool {
 		r.flag(critical|6, &m.McpLegacy)
 		r.optional(7, &m.Audit)
 		r.text(8, &m.HoldID)
+		r.flag(critical|9, &m.McpSession)
 	}
 	return r.isRight()
 }

@@ -38,10 +38,13 @@ type Step struct {
 	Reply
 	// Of an Answer: an orbgate.Decision, unpacked from Packed.
 	Decision any
-	// The question had Ask.Keeps.
-	Keeps bool
-	// The library's part of a step that waits or whose signature is checked, which the next question about it needs.
-	Held any
+	// The library's handle for the next question about it; 0 for a new one, and when it is over. One that is over is refused: it never
+	// reaches another request.
+	Handle uint64
+	// The part of the library that has the handle, if there are several.
+	Of any
+	// The bytes of the answer, and room for the next one.
+	Room []byte
 }
 
 // A Gate is a gate of the library. Each engine is an *orbgate.Engine. Methods never wait for I/O.

@@ -8,7 +8,7 @@ from .._read.files import files
 from .._read.input import STANDARD_INPUT
 from .._whole import is_same_file
 
-INPUTS = "policy", "base", "properties", "sign"
+INPUTS = "policy", "base", "properties", "sign", "entries", "accept", "since"
 OUTPUTS = "out", "bundle", "ocsf", "resume", "proposal"
 
 

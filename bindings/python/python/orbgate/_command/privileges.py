@@ -12,7 +12,7 @@ from .._count.text import shown, unread_rows
 from .._count.unread import to_dicts
 from .._extras import needs
 from .._number import number
-from .._whole import whole
+from .._whole import whole_text
 from . import count, parser_of, policy_of
 from .outputs import check_outputs
 from .replay import add_log_to, exit_code, open_log, progress, share
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         made = audit.check(log, policy, most_unused=options.most_unused, watch=watch)
     privileges = made.found
     if options.proposal:
-        with whole(options.proposal) as part, open(part, "w", encoding="utf-8", newline="\n") as file:
+        with whole_text(options.proposal) as file:
             json.dump(privileges.proposal(options.most_unused), file, indent=2, ensure_ascii=False)
             file.write("\n")
     print(_json(made, options) if options.json else _text(made, options.most_unused, options.top), end="")

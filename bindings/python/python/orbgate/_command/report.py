@@ -12,7 +12,7 @@ from .._number import number
 from .._policy import Policy
 from .._report import TITLE, check_needs, make
 from .._report.numbers import LEVELS, TOP
-from .._whole import whole
+from .._whole import whole_file
 from . import parser_of, policy_of
 from .outputs import check_outputs
 from .properties import add_properties_to, code, prove, text
@@ -53,6 +53,10 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--base", metavar="FILE", help="any other policy, older or newer; lists calls that it decides differently, and when the server switched between the two")
     add_properties_to(parser)
     parser.add_argument("--entries", metavar="FILE", help="also compare the calls that consume orbs with a ledger: what `orbgate orbs entries --format json` has written. Needs --column hold=NAME")
+    parser.add_argument(
+        "--accept", metavar="FILE", help="findings that are accepted until a day: JSON Lines with `finding`, `subject` (or `*`), `reason` and `until`"
+    )
+    parser.add_argument("--since", metavar="BUNDLE", help="say what is new since the report of this bundle, instead of since the log's first part")
     parser.add_argument("--out", metavar="FILE", required=True, help="where to write the page")
     parser.add_argument("--bundle", metavar="FILE", help="also write the page with its tables, the policies and a manifest as a ZIP archive")
     parser.add_argument("--sign", metavar="KEY", help="sign the bundle with this minisign secret key; writes FILE.minisig")
@@ -67,9 +71,8 @@ def run(options: argparse.Namespace) -> int:
     """Writes the page and prints the findings."""
     if options.sign and not options.bundle:
         options.parser.error("--sign requires --bundle")
-    for other in ("resume", "bundle"):
-        if options.entries and getattr(options, other):
-            options.parser.error(f"--entries cannot be used with --{other}, which does not include the ledger")
+    if options.entries and options.resume:
+        options.parser.error("--entries cannot be used with --resume, which does not include the ledger")
     if options.resume and options.ocsf:
         options.parser.error("--resume cannot be used with --ocsf, because a partly written file of events cannot be continued")
     check_outputs(options)
@@ -88,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     log = open_log(options)
     resume = None if options.resume is None else Resume(options.resume, log, policy, base)
     with progress(log, resume) as watch, contextlib.nullcontext() if options.ocsf is None else writing(options.ocsf, policy) as events:
-        made = make(log, policy, options.title, options.top, watch, base, proved, resume, events, ledger)
+        made = make(log, policy, options.title, options.top, watch, base, proved, resume, events, ledger, options.accept, options.since)
     made.save(options.out)
     figures = made.figures
     counts = f"{number(figures.calls, 'call')}, {number(figures.allowed)} allowed, {number(figures.denied)} denied"
@@ -98,6 +101,9 @@ def run(options: argparse.Namespace) -> int:
         print(f"warning: {shown(warning)}")
     for finding in figures.findings:
         print(f"{finding.level}: {shown(finding.sentence)} {finding.action}")
+    for row in figures.accepted:
+        said = f"accepted until {row.until}" if row.is_used else "not needed" if row.is_valid else f"ended on {row.until}"
+        print(f"{said}: {row.finding} of {shown(row.subject)}: {shown(row.reason)}")
     if not figures.findings:
         verdict = nothing(figures)
         print(f"{verdict[0].lower()}{verdict[1:].rstrip('.')}")
@@ -108,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"{options.ocsf}: {number(events.written, f'OCSF {SCHEMA} event')}{undated}")
     if options.bundle:
         bundle = made.bundle()
-        with whole(options.bundle) as part, open(part, "wb") as file:
+        with whole_file(options.bundle) as file:
             file.write(bundle)
         print(f"{options.bundle}: sha256:{sha256(bundle).hexdigest()}")
     if options.sign:

@@ -36,6 +36,9 @@ def add_to(commands: Any) -> None:
     parser = parser_of(commands, "verify", "check a bundle, and make it again", DESCRIPTION, EPILOG, run)
     parser.add_argument("bundle", metavar="BUNDLE", help="bundle to check")
     parser.add_argument("--log", metavar="LOG", nargs="+", default=[], help="files or folder of the log, to make the bundle again")
+    parser.add_argument("--entries", metavar="FILE", help="entries of the ledger that the report read")
+    parser.add_argument("--accept", metavar="FILE", help="file of accepted findings that the report read")
+    parser.add_argument("--since", metavar="BUNDLE", help="earlier bundle that the report read")
     parser.add_argument("--public-key", metavar="KEY", help="minisign public key, as a file or text, that must have signed the bundle")
     parser.add_argument("--signature", metavar="FILE", help="file with the signature (default: BUNDLE.minisig)")
 
@@ -45,7 +48,15 @@ def run(options: argparse.Namespace) -> int:
     if options.signature and not options.public_key:
         options.parser.error("--signature requires --public-key")
     check_needs()
-    rows = audit.verify(options.bundle, options.log, public_key=options.public_key, signature=options.signature)
+    rows = audit.verify(
+        options.bundle,
+        options.log,
+        public_key=options.public_key,
+        signature=options.signature,
+        entries=options.entries,
+        accept=options.accept,
+        since=options.since,
+    )
     for row in rows:
         print(f"{WORDS[row.is_same]:11}  {shown(row.what)}: {shown(row.about)}")
     differ = sum(row.is_same is False for row in rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -106,6 +106,22 @@ class Decided:
     def where(self, row: int) -> str:
         """The location of a row, for display."""
         return self._log.where(row)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the log's columns that are read."""
+        names: Sequence[str] = self._log.schema.names
+        return names
+
+    @property
+    def begun(self) -> list[int]:
+        """The number of rows before each file so far."""
+        return self._log.begun
+
+    @property
+    def file_count(self) -> int:
+        """The number of files."""
+        return len(self._log.paths)
 
     @property
     def rows(self) -> int:

@@ -15,7 +15,7 @@ from .._read.decide import Decider
 from .._read.input import STANDARD_INPUT
 from .._read.notes import NoColumnError, ResumeError, breaks_off
 from .._terms import Reason
-from .._whole import is_same_file, whole
+from .._whole import is_same_file, naming, whole
 from .bulk import warning
 from .matches import Matches
 from .served import REDIRECTED, REFUSED, SERVED, UNCLEAR
@@ -317,12 +317,14 @@ def _writer(path: str | os.PathLike[str]) -> Iterator[Callable[[Any], None]]:
 
     def write(table: Any) -> None:
         nonlocal writer
-        writer = writer or parquet.ParquetWriter(part, table.schema)
-        writer.write_table(table)
+        with naming(os.fspath(path)):
+            writer = writer or parquet.ParquetWriter(part, table.schema)
+            writer.write_table(table)
 
     with whole(path) as part:
         try:
             yield write
         finally:
             if writer:
-                writer.close()
+                with naming(os.fspath(path)):
+                    writer.close()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from .._errors import TableError
 from .._native import VERSION
-from .._whole import whole
+from .._whole import whole_file
 from .counts import Counts
 from .heavy import Heavy
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FORMAT = "orbgate resume 21"
+FORMAT = "orbgate resume 22"
 # The most seconds of work that are lost if a run is killed, or interrupted after counting.
 EVERY = 60.0
 # The file might come from anywhere, so it can contain only plain data and these classes.
@@ -97,7 +97,7 @@ class Resume:
         """Writes the counts."""
         body = pickle.dumps(state, protocol=5)
         head = {"format": FORMAT, "rows": rows, "sha256": sha256(body).hexdigest(), "about": self._about}
-        with whole(self.path) as part, open(part, "wb") as file:
+        with whole_file(self.path) as file:
             file.write(json.dumps(head).encode() + b"\n")
             file.write(body)
         self.rows, self._saved = rows, time.monotonic()

@@ -60,6 +60,14 @@ def is_expired_token(calls: Any) -> Any:
     return pc.and_(pc.equal(calls["served_status"], Reason.INVALID_TOKEN.status).fill_null(False), past_expiry(calls, -SKEW))
 
 
+def is_refused_token(calls: Any) -> Any:
+    """The same, and calls that were refused with 401 whose token the log shows without scopes, as of one that was revoked."""
+    pc = needs("pyarrow.compute", "logs")
+    is_bare = pc.and_(pc.is_valid(calls["kind"]), pc.equal(pc.binary_length(calls["scopes"].fill_null(b"")), 0)).fill_null(False)
+    is_refused = pc.equal(calls["served_status"], Reason.INVALID_TOKEN.status).fill_null(False)
+    return pc.or_(is_expired_token(calls), pc.and_(is_refused, is_bare))
+
+
 def is_preflight(calls: Any, position: Any) -> Any:
     """Flags for OPTIONS without a token, of a path for which the policy has no such method. `position` is the route or path of each call. A
     server can answer preflights of any path before it looks for a route.

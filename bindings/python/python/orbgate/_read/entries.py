@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from .._errors import TableError
@@ -34,8 +35,8 @@ def entries(source: str | os.PathLike[str] | BinaryIO) -> Any:
     name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
     try:
         with pa.input_stream(source if name is None else name) as stream:
-            empty = not (start := stream.read(1))
-            whole = None if empty else json.read_json(pa.BufferReader(start + stream.read()), json.ReadOptions(block_size=MOST_BYTES), options)
+            data = stream.read()
+            whole = json.read_json(pa.BufferReader(data), json.ReadOptions(block_size=MOST_BYTES), options) if data else None
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise TableError(f"{name or 'the entries'}: no entries of a ledger, as `orbgate orbs entries --format json` writes them: {error}") from None
     table = schema.empty_table() if whole is None else whole.select(schema.names)
@@ -46,7 +47,18 @@ def entries(source: str | os.PathLike[str] | BinaryIO) -> Any:
     # An entry without lines has no sum.
     every = pa.table({"row": pa.array(range(table.num_rows), pa.int64())}).join(sums, "row").sort_by("row")
     table = table.append_column("captured", every["orbs_sum"].fill_null(0))
-    return table.set_column(table.column_names.index("at"), "at", table["at"].cast(pa.timestamp("ms", "UTC")))
+    table = table.set_column(table.column_names.index("at"), "at", table["at"].cast(pa.timestamp("ms", "UTC")))
+    return table.replace_schema_metadata({DIGEST: sha256(data).hexdigest()})
+
+
+# Where a table of entries keeps the SHA-256 of the text that it was read from.
+DIGEST = b"orbgate_sha256"
+
+
+def digest_of(entries: Any) -> str | None:
+    """The SHA-256 of the text of entries; None for those that `entries` hasn't read."""
+    found: bytes | None = None if entries is None else (entries.schema.metadata or {}).get(DIGEST)
+    return None if found is None else found.decode()
 
 
 def balance(entries: Any) -> Any:

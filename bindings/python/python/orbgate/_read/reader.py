@@ -235,6 +235,11 @@ class Reader(Iterator["_pa.RecordBatch"]):
         row, text = example[0], private.token(example[1])
         return f" First: `{text if len(text) <= MOST_OF_A_VALUE else f'{text[:MOST_OF_A_VALUE]}…'}` ({self.where(row)})."
 
+    @property
+    def begun(self) -> list[int]:
+        """The number of rows before each file so far."""
+        return [before for before, _ in self._begun]
+
     def where(self, row: int) -> str:
         """The location of a row that was read, for display."""
         if len(self._inputs) < 2:

@@ -6,7 +6,7 @@ import os
 from html import escape
 
 from .._extras import needs
-from .._whole import whole
+from .._whole import whole_text
 from .numbers import TOP
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ class Report:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the page to a file."""
-        with whole(path) as part, open(part, "w", encoding="utf-8", newline="\n") as file:
+        with whole_text(path) as file:
             file.write(self.html)
 
     def bundle(self) -> bytes:
@@ -49,7 +49,7 @@ class Report:
         from .bundle import entries, pack
 
         if self._made_with is None:
-            raise ValueError("a report that was compared with a ledger has no bundle: the entries aren't in it, so it can't be made again")
+            raise ValueError("the entries of the ledger were not read by `orbgate.orbs.entries`, so a bundle could not say which they are")
         return pack(entries(self.html, self.figures, *self._made_with))
 
     def __repr__(self) -> str:
@@ -81,6 +81,8 @@ def report(
     public: Sequence[str] | None = None,
     properties: str | os.PathLike[str] | None = None,
     entries: Any = None,
+    accept: str | os.PathLike[str] | None = None,
+    since: str | os.PathLike[str] | None = None,
 ) -> Report:
     """Decides a log, and shows the decisions on one HTML page. With `path`, also writes the page to this file.
 
@@ -93,6 +95,8 @@ def report(
     that this policy decides differently. With a test file as `properties`, it shows whether each property in the file holds
     for all requests, and the requests that violate it; they are also in `figures.properties`. With `entries`, from
     `orbgate.orbs.entries`, it compares the calls that consume orbs with those of a ledger, by a column `hold` of `columns`.
+    `accept` is a file of findings that are accepted until a day, and with the bundle of an earlier report as `since`, what is new is
+    compared with that report instead of the log's first part.
 
     The page is one file without scripts, and loads nothing from the network. It contains callers, paths and scopes, and lists
     at its end what it leaves out, such as queries. The same rows, policy and arguments make the same bytes, from files and from
@@ -111,11 +115,11 @@ def report(
     options: dict[str, Any] = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit, "time_zone": time_zone}
     options |= {"allow_bonus_orbs_use": allow_bonus_orbs_use, "public": public}
     if not isinstance(log, Reader):
-        made = make(read(log, **options), policy, title, top, base=base, properties=proved, entries=entries)
+        made = make(read(log, **options), policy, title, top, base=base, properties=proved, entries=entries, accept=accept, since=since)
     elif given := [name for name, value in options.items() if value is not None]:
         raise ValueError(f"set `{given[0]}` when you create the reader, not here")
     else:
-        made = make(log, policy, title, top, base=base, properties=proved, entries=entries)
+        made = make(log, policy, title, top, base=base, properties=proved, entries=entries, accept=accept, since=since)
     if path is not None:
         made.save(path)
     return made
@@ -132,23 +136,33 @@ def make(
     resume: Resume | None = None,
     events: Events | None = None,
     entries: Any = None,
+    accept: str | os.PathLike[str] | None = None,
+    since: str | os.PathLike[str] | None = None,
 ) -> Report:
     """Makes a report. `watch` is called after each part of the log, `resume` stores the progress, `events` writes decisions
     and findings, and `entries` are those of a ledger.
     """
     if top < 1:
         raise ValueError(f"`top` must be at least 1, not {top}")
-    if entries is not None and "hold" not in log.schema.names:
-        raise ValueError("to compare the log with a ledger, name its column with the ids of holds: `hold`")
+    if entries is not None and not {"hold", "account"} & {*log.schema.names}:
+        raise ValueError("to compare the log with a ledger, name its column with the ids of holds, `hold`, or at least that with accounts, `account`")
     check_needs()
     from .._count.decided import Decided
+    from .._read.entries import digest_of
     from . import counting, findings, page
+    from .accepted import read_accepted
+    from .bundle import earlier_of
 
-    figures = counting.count(Decided(log, policy, watch, base), policy, base, resume, events, entries)._replace(properties=properties)
-    figures = figures._replace(findings=findings.findings(figures))
+    acceptances = None if accept is None else read_accepted(accept, findings.KINDS)
+    earlier, of_earlier = (None, None) if since is None else earlier_of(since)
+    figures = counting.count(Decided(log, policy, watch, base), policy, base, resume, events, entries, earlier)._replace(properties=properties)
+    figures = findings.without_accepted(figures, () if acceptances is None else acceptances.at(figures.times.last))
     if events is not None:
         events.end(figures)
-    return Report(page.render(figures, policy, title, top), figures, None if entries is not None else (policy, base, title, top))
+    digests = {"entries": digest_of(entries), "accept": acceptances and acceptances.sha256, "since": of_earlier}
+    is_whole = entries is None or digests["entries"] is not None
+    also = {name: digest for name, digest in digests.items() if digest is not None}
+    return Report(page.render(figures, policy, title, top), figures, (policy, base, title, top, also) if is_whole else None)
 
 
 def check_needs() -> None:

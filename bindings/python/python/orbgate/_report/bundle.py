@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from .._policy import Policy
     from .figures import Figures
     from .proved import Properties
+    from .signs import Earlier
 
 FORMAT = 1
 MANIFEST, PAGE, POLICY, BASE, PROPERTIES = "manifest.json", "report.html", "policy.yaml", "base.yaml", "properties.test.yaml"
@@ -30,8 +33,8 @@ LIBRARIES = ("jinja2", "pyarrow", "vl-convert-python")
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-def entries(html: str, figures: Figures, policy: Policy, base: Policy | None, title: str, top: int) -> dict[str, bytes]:
-    """The files of the archive by name. The manifest is the last."""
+def entries(html: str, figures: Figures, policy: Policy, base: Policy | None, title: str, top: int, also: Mapping[str, str] | None = None) -> dict[str, bytes]:
+    """The files of the archive by name. The manifest is the last. `also` has the SHA-256 of other files that the report read."""
     files = {PAGE: html.encode(), POLICY: policy.text}
     if base is not None:
         files[BASE] = base.text
@@ -51,6 +54,7 @@ def entries(html: str, figures: Figures, policy: Policy, base: Policy | None, ti
         "calls": {"allowed": figures.allowed, "denied": figures.denied, "unread": figures.log.unread},
         "broken": figures.log.broken,
         "warnings": list(figures.log.warnings),
+        **({"also": dict(also)} if also else {}),
         "sha256": {name: sha256(data).hexdigest() for name, data in files.items()},
     }
     return {**files, MANIFEST: (json.dumps(manifest, indent=2, ensure_ascii=False, sort_keys=True) + "\n").encode()}
@@ -109,6 +113,32 @@ def unpack(data: bytes) -> dict[str, bytes]:
     if pack(files) != data:
         raise TableError("the bundle was changed, or made by another program")
     return files
+
+
+# What `--since` reads.
+SEEN, PERIODS = "tables/signs_seen.parquet", "tables/signs_periods.parquet"
+
+
+def earlier_of(path: str | os.PathLike[str]) -> tuple[Earlier, str]:
+    """Who was seen with what in the bundle of an earlier report, and in those before it, and the bundle's SHA-256. Raises `TableError` if it
+    has no such tables.
+    """
+    from .signs import Covered, Earlier, Seen
+    from .signs.news import MOST_SEEN
+
+    with open(path, "rb") as file:
+        data = file.read()
+    files = unpack(data)
+    if lacking := [name for name in (SEEN, PERIODS) if name not in files]:
+        raise TableError(f"`{os.fspath(path)}` has no `{lacking[0]}`, so it can't say what is new since")
+    seen, periods = ([_without_zone(row) for row in read_table(files[name]).to_pylist()] for name in (SEEN, PERIODS))
+    earlier = Earlier(Rows(Seen, (Seen(**row) for row in seen)), Rows(Covered, (Covered(**row) for row in periods)), len(seen) < MOST_SEEN)
+    return earlier, sha256(data).hexdigest()
+
+
+def _without_zone(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose times are in UTC without saying so, as they are in a report."""
+    return {name: value.replace(tzinfo=None) if isinstance(value, datetime) else value for name, value in row.items()}
 
 
 def read_table(data: bytes) -> Any:

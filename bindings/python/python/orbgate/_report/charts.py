@@ -42,6 +42,9 @@ LANE, CELL = 14, 20
 LABEL = 100
 LONGEST = 1 << 53
 PATH, DIGITS = re.compile(r"<path [^>]*>"), re.compile(r"(\d\.\d)\d{2,}")
+# What nobody hears in a drawing that is hidden from readers, and classes other than those of bars, areas and what belongs to an axis.
+KEPT = r'class="mark-(?:rect|area|text role-axis-label|rule role-axis-domain)'
+TAG, UNUSED = re.compile(r"<\w[^>]*>"), re.compile(rf' (?!{KEPT})(?:role|class|aria-[a-z]+|xmlns:xlink)="[^"]*"| role-mark[^"]*(?=")')
 AXIS = {"title": None, "labelColor": "var(--quiet)", "labelFontSize": 12}
 
 
@@ -229,6 +232,7 @@ def _draw(spec: Callable[[int], dict[str, Any]]) -> list[str]:
         svg = vl_convert.vegalite_to_svg({**CHART, **spec(width)}, vl_version=VERSION)
         # A tenth of a pixel is exact enough. The pattern matches only outlines, because `<` is escaped in text.
         svg = PATH.sub(lambda path: DIGITS.sub(lambda number: number[1], path[0]), svg)
+        svg = TAG.sub(lambda tag: UNUSED.sub("", tag[0]), svg).replace('<path d="" display="none"/>', "")
         # The page's style decides which drawing is visible, and the page describes it.
-        drawn.append(svg.replace('class="marks"', f'class="{name}" aria-hidden="true"', 1))
+        drawn.append(svg.replace("<svg", f'<svg class="{name}" aria-hidden="true"', 1))
     return drawn

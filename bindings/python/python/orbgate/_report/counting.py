@@ -48,14 +48,17 @@ from .figures import (
     UnreadRows,
 )
 from .orbs import OrbCounts
+from .evidence import Evidence
 from .reconciled import Reconciling
 from .served import ServedCounts
+from .signs import Ground, joined, signs
 from .spans import spans
 from .spread import with_spread
 from .switch import SideCounts, Sides
+from .thresholds import RENEWED_SECONDS
 from .timelines import FEW, Timelines, second_of
 from .tokens import TokenCounts
-from .usage import Usage
+from .usage import Usage, with_windows
 
 if TYPE_CHECKING:
     from .._policy import Policy
@@ -68,12 +71,13 @@ KEYS = Outcome._fields[: Outcome._fields.index("calls")]
 class Counted:
     """The counters of a report, fed part by part."""
 
-    def __init__(self, policy: Policy, has_base: bool, entries: Any = None) -> None:
+    def __init__(self, log: Decided, policy: Policy, has_base: bool, entries: Any = None) -> None:
         self.reconciling = None if entries is None else Reconciling(entries)
         self.outcomes, self.times = Counts(KEYS, first=("method", "target")), Times(("decision",), first=("row",), ends=True)
         self.usage, self.callers, self.served = Usage(policy), CallerCounts(), ServedCounts()
         self.orbs, self.denials, self.timelines = OrbCounts(has_base), DenialCounts(has_base), Timelines()
         self.sides, self.tokens, self.addresses = SideCounts(), TokenCounts(), Timelines("address")
+        self.token_times, self.evidence = Timelines("token"), Evidence(log, policy)
         # Malformed calls are denied before their token is checked, so their reason is not `no_token` or `invalid_token`.
         self.malformed_without_token = self.malformed_with_invalid_token = 0
         self._waiting = (self.callers.calls, self.usage.texts, self.usage.held, self.served.by_caller, self.orbs.by_caller)
@@ -92,20 +96,24 @@ class Counted:
         self.outcomes.add(counted)
         self.times.add(counted)
         self.callers.add(counted)
-        lacked = self.usage.add(calls, decided)
+        scopes = self.usage.add(calls, decided)
         self.served.add(calls, decided)
         self.orbs.add(part)
         if self.reconciling is not None:
             self.reconciling.add(part)
-        self.denials.add(part, lacked)
+        self.denials.add(part, scopes.missing)
         self.timelines.see(part)
         self.addresses.see(part)
+        self.token_times.see(part)
+        self.evidence.add(part, scopes.used)
         self.sides.add(part)
         self.tokens.add(part)
         if at_end:
             self.denials.settle()
             self.timelines.fit()
             self.addresses.fit()
+            self.token_times.fit()
+            self.evidence.fit()
             self.tokens.fit()
             for waiting in self._waiting:
                 waiting.drop()
@@ -125,16 +133,22 @@ class Counted:
             restore(counter, of)
 
     def _counters(self) -> tuple[object, ...]:
-        return self, self.usage, self.callers, self.served, self.orbs, self.denials, self.sides, self.tokens
+        return self, self.usage, self.callers, self.served, self.orbs, self.denials, self.sides, self.tokens, self.evidence
 
 
 def count(
-    log: Decided, policy: Policy, base: Policy | None = None, resume: Resume | None = None, events: Events | None = None, entries: Any = None
+    log: Decided,
+    policy: Policy,
+    base: Policy | None = None,
+    resume: Resume | None = None,
+    events: Events | None = None,
+    entries: Any = None,
+    earlier: Any = None,
 ) -> Figures:
     """Counts the decisions for a log. `base` is the policy to compare with, `resume` stores the progress, `events` writes each
     decision, and `entries` are those of a ledger.
     """
-    counted = Counted(policy, base is not None, entries)
+    counted = Counted(log, policy, base is not None, entries)
     if resume is not None and (state := resume.load()) is not None:
         log.restore(state["log"])
         counted.restore(state["counted"])
@@ -153,13 +167,29 @@ def count(
     has_statuses = against.calls > 0
     times = None if first is None or last is None else Period(second_of(first), second_of(last), not log.has_days_alone)
     failed, looks = _looks(counted, log, policy, times)
+    compared = None if counted.reconciling is None else counted.reconciling.compared(first, last)
+    ground = Ground(
+        counted.evidence,
+        policy,
+        times,
+        counted.timelines,
+        counted.addresses,
+        counted.token_times,
+        timed,
+        failed,
+        log.other_policy is not None,
+        earlier,
+        compared,
+    )
+    of_signs = signs(ground)
+    held = with_windows(usage.caller_rows(), of_signs.seen, joined(of_signs.periods), of_signs.seen_is_whole)
     return Figures(
         decisions=Decisions(outcomes, _reasons(outcomes), _routes(outcomes, policy)),
         served=against,
         changes=None if base is None else _changes(log, base, counted.sides.sides()),
         times=CallTimes(by_time, unit, first, last, Rows(OutlyingTime, outlying), log.has_days_alone),
         orbs=orbs.figures(by_time, unit),
-        scopes=Scopes(usage.rows(), usage.caller_rows(), usage.callers.is_exact, usage.missing_rows()),
+        scopes=Scopes(usage.rows(), held, usage.callers.is_exact, usage.missing_rows()),
         unknown=Unknown(usage.unknown_rows(), usage.unknown_by_caller(), usage.unknown_held.is_exact, len(usage.unknown), usage.unknown.is_exact),
         unauthenticated=Unauthenticated(_probed(outcomes), counted.malformed_without_token, counted.malformed_with_invalid_token),
         callers=Callers(callers.rows(has_statuses), callers.denial_rows(), len(callers.denials), callers.denials.is_exact, callers.without),
@@ -169,8 +199,9 @@ def count(
         ),
         log=_log(log, outlying),
         bursts=Rows(Burst) if log.other_policy is not None else bursts(timelines, times),
-        tokens=Tokens(counted.tokens.rows(), counted.tokens.is_exact, counted.tokens.early, counted.tokens.turned),
-        reconciled=None if counted.reconciling is None else counted.reconciling.figures(first, last),
+        tokens=Tokens(counted.tokens.rows(), counted.tokens.is_exact, counted.tokens.early, counted.tokens.turned, *timelines.renewed(RENEWED_SECONDS)),
+        signs=of_signs,
+        reconciled=None if counted.reconciling is None or compared is None else counted.reconciling.figures(compared),
     )
 
 

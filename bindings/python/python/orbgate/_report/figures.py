@@ -10,6 +10,7 @@ from .._answers import ScopeUse
 from .._count.bulk import OutlyingTime
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
+from .accepted import Acceptance
 from .bursts import Burst
 from .denials import Denied, DeniedSpan
 from .failures import Failure
@@ -17,6 +18,7 @@ from .orbs import Orbs
 from .proved import Properties
 from .reconciled import Reconciled
 from .served import Served
+from .signs import Signs
 from .spans import Span, Unit
 from .switch import Sides
 from .tokens import Early, TokenUse, Turned
@@ -98,12 +100,18 @@ class UnknownScopeBy(NamedTuple):
 
 
 class CallerScope(NamedTuple):
-    """A scope of the policy in a caller's tokens. `granted` counts calls that had it, and `used` those that it allowed."""
+    """A scope of the policy in a caller's tokens. `granted` counts calls that had it, and `used` those that it allowed.
+
+    `last_used` is the last use, in this log or one of earlier reports. `days` are the days of these logs since then, or without any use
+    since the caller was first seen with the scope. Both are None if they aren't known.
+    """
 
     caller: str
     scope: str
     granted: int
     used: int
+    last_used: datetime | None = None
+    days: int | None = None
 
 
 class CallerCount(NamedTuple):
@@ -257,15 +265,18 @@ class Unauthenticated(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """The tokens that are used in a suspicious way, in a log with a column for their fingerprints. Unless `is_exact`, some tokens
-    aren't counted. `early` are the calls that the server refused for a token shortly before it expired, and `turned` the tokens that it
-    refused as expired after the next ones of their callers were used.
+    """The tokens that are used in a suspicious way, in a log with a column for their fingerprints. Unless `is_exact`, some tokens aren't
+    counted. Of `refused` calls of named callers, which the policy allows, `renewed` are those whose caller was served soon after. `early`
+    are the calls that the server refused for a token shortly before it expired, and `turned` the tokens that it refused as expired after
+    the next ones of their callers were used.
     """
 
     uses: Rows[TokenUse]
     is_exact: bool
     early: Early
     turned: Turned
+    refused: int = 0
+    renewed: int = 0
 
 
 class Callers(NamedTuple):
@@ -317,7 +328,7 @@ class LogFigures(NamedTuple):
 
 class Finding(NamedTuple):
     """A problem in a log: its level, a code for its kind, the number of affected calls, callers or other items (a lower bound
-    unless `is_exact`), a sentence, the next step, and the section of the page with the details.
+    unless `is_exact`), a sentence, the next step, the section of the page with the details, and whom or what it is about.
     """
 
     level: str
@@ -327,10 +338,11 @@ class Finding(NamedTuple):
     sentence: str
     action: str
     section: str
+    subjects: tuple[str, ...] = ()
 
 
 class Figures(NamedTuple):
-    """The figures of the page, by section.
+    """The figures of the page, by section. `facts` are what would be a finding if it mattered, but nearly every log has.
 
     If a log has too many callers or unknown scopes to count each, the lists have those with the most denials or calls, and the
     totals are lower bounds.
@@ -349,9 +361,12 @@ class Figures(NamedTuple):
     log: LogFigures
     tokens: Tokens
     bursts: Rows[Burst]
+    signs: Signs
     reconciled: Reconciled | None = None
     properties: Properties | None = None
     findings: Rows[Finding] = Rows(Finding)
+    facts: Rows[Finding] = Rows(Finding)
+    accepted: Rows[Acceptance] = Rows(Acceptance)
 
     @property
     def calls(self) -> int:

@@ -10,6 +10,8 @@ from .._number import number
 
 # The levels of findings, the most severe first.
 LEVELS = HIGH, MEDIUM, LOW = "high", "medium", "low"
+# What nearly every log has: no finding, but stated on the page.
+FACT = "fact"
 UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 # The default for the most rows in a table of the page.
 TOP = 25

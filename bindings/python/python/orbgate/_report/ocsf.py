@@ -20,7 +20,7 @@ from .._count.text import NO_CALLER
 from .._native import VERSION
 from .._read import private
 from .._terms import Detail, Effect, Reason, TokenKind
-from .._whole import whole
+from .._whole import whole_text
 from .numbers import HIGH, LOW, MEDIUM
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Events:
 @contextmanager
 def writing(path: str | os.PathLike[str], policy: Policy) -> Iterator[Events]:
     """Writes events to a file, which appears once it is complete."""
-    with whole(path) as part, open(part, "w", encoding="utf-8", newline="\n") as file:
+    with whole_text(path) as file:
         yield Events(policy, file)
 
 

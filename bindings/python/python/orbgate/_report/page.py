@@ -29,6 +29,7 @@ from .sections.parts import anchor
 
 if TYPE_CHECKING:
     from .._policy import Policy
+    from .accepted import Acceptance
     from .figures import Figures, LogFile
     from .proved import Properties
 
@@ -88,6 +89,8 @@ def render(figures: Figures, policy: Policy, title: str, top: int) -> str:
         base_name=shown(figures.changes.base_name or "without a name") if figures.changes else "",
         findings=figures.findings[:FIRST_FINDINGS],
         more_findings=figures.findings[FIRST_FINDINGS:],
+        facts=figures.facts,
+        accepted=[_accepted(row) for row in figures.accepted],
         nothing=nothing(figures),
         checked=[] if figures.findings else checked(figures),
         lacks=responses(figures) if figures.calls and not figures.served.calls else "",
@@ -101,6 +104,12 @@ def render(figures: Figures, policy: Policy, title: str, top: int) -> str:
         tiles=[tile._replace(figure=_breakable(tile.figure), note=_breakable(tile.note)) for tile in _tiles(figures)],
         sections=sections(figures, policy, top),
     )
+
+
+def _accepted(row: Acceptance) -> str:
+    """An acceptance, in words."""
+    use = "accepted, and left out above" if row.is_used else "not in this log" if row.is_valid else "no longer accepted"
+    return f"{row.finding} of {shown(row.subject)}, until {row.until}: {use}. Reason: {shown(row.reason, MOST_OF_A_WARNING)}"
 
 
 def _files(files: Sequence[LogFile]) -> list[tuple[str, str | None, str]]:

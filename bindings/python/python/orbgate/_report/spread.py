@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from .._number import number
 from .._rows import Rows
 from .failures import ATTACK, ALL, IN_HOUR, MANY, OUTAGE, RETRIES, SHORT, WITHOUT, Failure, Period, failed_in, failure, stands_out
-from .timelines import ERROR, OK, OWN, REJECTED, Timelines, Window, outlying, pieces, time_of, window
+from .timelines import ERROR, OK, OWN, REJECTED, Piece, Timelines, Window, mostly, outlying, pieces, time_of, window
 
 # The fewest failures of an outage.
 FEW_OF_OUTAGE = 50
@@ -26,7 +26,8 @@ def with_spread(failures: Rows[Failure], timelines: Timelines, addresses: Timeli
         return failures
     spread = [*_spread(failures, timelines, addresses, period, scope_of)]
     most = max((row.failed for row in spread), default=0)
-    rest = [row for row in failures if row.caller is not None or row.looks_like != ATTACK or row.failed > 2 * most]
+    failed_at = {row.route: row.failed for row in spread}
+    rest = [row for row in failures if row.looks_like != ATTACK or (row.failed > 2 * most if row.caller is None else 2 * row.failed <= failed_at.get(row.route, 2 * row.failed))]
     return Rows(Failure, [*spread, *_outages([*spread, *rest], timelines, addresses, period), *rest])
 
 
@@ -76,16 +77,26 @@ def _spread(failures: Sequence[Failure], timelines: Timelines, addresses: Timeli
     for route, rows in timelines.by_route(IN_HOUR, WITHOUT):
         inside = [{**row, "scope": scope_of.get(route)} for row in rows if period.first <= row["first"] and row["last"] <= period.last]
         of = pieces(inside, WITHOUT)
-        attack = window(of)
-        # Many clients refresh an expired token now and then.
-        if attack is None or attack.in_hour < IN_HOUR or not stands_out(of, attack):
+        attack, is_own = _stretch(of, window), any(row["outcome"] == OWN for row in inside)
+        if attack is None and is_own:
+            # Users sign in meanwhile, and some guesses are right.
+            attack = _stretch(of, mostly)
+        if attack is None:
             continue
-        known = sum(row.failed for row in failures if row.looks_like == ATTACK and row.caller is not None and row.route == route)
         places = addresses.spread(WITHOUT, attack.since, attack.until, location=route)
-        count = len(places)
-        if count < MANY or 2 * max(places[0][1], known) > attack.failed:
+        known = [row for row in failures if row.looks_like == ATTACK and row.caller is not None and row.route == route]
+        if len(places) < MANY or 2 * places[0][1] > attack.failed:
+            continue
+        # A single caller with so many addresses is an application.
+        if len(known) > 1 and 2 * sum(row.failed for row in known) > attack.failed:
             continue
         failed = failed_in(inside, attack, WITHOUT)
         is_own = 2 * sum(row["calls"] for row in failed if row["outcome"] == OWN) > attack.failed
-        pattern = f"{f'guesses credentials at {route}' if is_own else f'tries {route} without a valid token'} from {number(count)} addresses"
+        pattern = f"{f'guesses credentials at {route}' if is_own else f'tries {route} without a valid token'} from {number(len(places))} addresses"
         yield failure(None, ALL, attack, failed, ATTACK, pattern, period)
+
+
+def _stretch(of: Sequence[Piece], find: Callable[[Sequence[Piece]], Window | None]) -> Window | None:
+    """The stretch of an attack. Many clients refresh an expired token now and then."""
+    attack = find(of)
+    return attack if attack is not None and attack.in_hour >= IN_HOUR and stands_out(of, attack) else None

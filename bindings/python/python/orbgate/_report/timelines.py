@@ -11,7 +11,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._count.counts import Counts
-from .._count.served import REFUSED, SERVED, is_expired_token, served
+from .._count.served import REFUSED, SERVED, is_refused_token, served
 from .._terms import Effect, Reason
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Timelines(Counts):
         second = pc.divide(pc.floor_temporal(calls["time"], unit="second").cast(pa.int64()), 1_000_000)
         columns = {
             "caller": calls[self._by], "scope": decided["scope"], "location": pc.coalesce(decided["route"], decided["about"]),
-            "outcome": pc.if_else(is_expired_token(calls), Reason.INVALID_TOKEN.value, outcomes(calls["served_status"], decided)), "first": second, "last": second, "row": calls["row"],
+            "outcome": pc.if_else(is_refused_token(calls), Reason.INVALID_TOKEN.value, outcomes(calls["served_status"], decided)), "first": second, "last": second, "row": calls["row"],
         }  # fmt: skip
         timed = pa.table(columns)
         self.add(self._in_bins(timed.filter(pc.is_valid(timed["first"]))))
@@ -83,19 +83,22 @@ class Timelines(Counts):
             self._parts = [part.filter(pc.is_in(part["caller"], pa.array(kept[: MOST_ROWS // 4], pa.binary())))]
             self._settled = self._rows()
 
-    def _failed(self) -> dict[bytes | None, int]:
-        """The number of failed calls of each caller that has any."""
+    def _failed(self, outcomes: Collection[str] | None = None) -> dict[bytes | None, int]:
+        """The number of failed calls of each caller that has any, of all outcomes or of some."""
         part = self._parts[0]
-        failed = part.filter(pc.invert(pc.is_in(part["outcome"], pa.array([OK, LET_IN]))))
+        is_good = pc.is_in(part["outcome"], pa.array([OK, LET_IN]))
+        failed = part.filter(pc.invert(is_good) if outcomes is None else pc.is_in(part["outcome"], pa.array(sorted(outcomes))))
         groups = failed.group_by("caller").aggregate([("calls", "sum")])
         return dict(zip(groups["caller"].to_pylist(), groups["calls_sum"].to_pylist()))
 
-    def failing(self) -> Iterator[tuple[bytes | None, list[dict[str, Any]]]]:
-        """The callers of which at least a few calls failed, each with all its counts, in the order of bytes."""
+    def failing(self, least: int = FEW, outcomes: Collection[str] | None = None) -> Iterator[tuple[bytes | None, list[dict[str, Any]]]]:
+        """The callers of which at least a few calls failed, in any way or with one of some outcomes, each with all its counts, in the order of
+        bytes.
+        """
         self.fit()
         if not self._rows():
             return
-        wanted = [caller for caller, calls in self._failed().items() if calls >= FEW]
+        wanted = [caller for caller, calls in self._failed(outcomes).items() if calls >= least]
         part = self._parts[0]
         part = part.filter(pc.is_in(part["caller"], pa.array(wanted, pa.binary())))
         part = part.sort_by([("caller", "ascending")])
@@ -164,6 +167,25 @@ class Timelines(Counts):
         hourly = part.append_column("hour", hour).group_by(["caller", "location", "hour"]).aggregate([("calls", "sum"), ("first", "min"), ("last", "max")])
         rows: list[dict[str, Any]] = _plain(hourly).sort_by([(name, "ascending") for name in ("caller", "location", "hour")]).to_pylist()
         return rows
+
+    def renewed(self, within: int) -> tuple[int, int]:
+        """The calls of named callers that the server refused although the policy allows them, and those of them whose caller was served within
+        so many seconds.
+        """
+        self.fit()
+        if not self._rows() or UNITS[self._unit] > 60 or not UNITS[self._unit]:
+            return 0, 0
+        part = self._parts[0].filter(pc.is_valid(self._parts[0]["caller"]))
+        refused = part.filter(pc.equal(part["outcome"], REJECTED))
+        part = part.filter(pc.and_(pc.is_in(part["caller"], refused["caller"].combine_chunks()), pc.is_in(part["outcome"], pa.array([REJECTED, OK]))))
+        part = part.sort_by([("caller", "ascending"), ("first", "ascending")]).combine_chunks()
+        if not part.num_rows:
+            return 0, 0
+        caller, is_ok = part["caller"].combine_chunks().dictionary_encode().indices, pc.equal(part["outcome"], OK)
+        next_caller, next_first = (pc.fill_null_backward(pc.if_else(is_ok, column, None)) for column in (caller, part["first"]))
+        is_soon = pc.and_(pc.equal(next_caller, caller), pc.less_equal(pc.subtract(next_first, part["last"]), within)).fill_null(False)
+        is_refused = pc.invert(is_ok)
+        return pc.sum(part["calls"].filter(is_refused)).as_py() or 0, pc.sum(part["calls"].filter(pc.and_(is_refused, is_soon))).as_py() or 0
 
     def _in_bins(self, table: Any) -> Any:
         unit = UNITS[self._unit]
@@ -253,6 +275,11 @@ def window(of: Sequence[Piece]) -> Window | None:
     return _best(of, lambda piece: piece.failed - GOOD_WEIGHT * piece.others)
 
 
+def mostly(of: Sequence[Piece]) -> Window | None:
+    """The stretch in which more calls fail than don't: those of a route at which others succeed meanwhile."""
+    return _best(of, lambda piece: piece.failed - piece.others)
+
+
 def _best(of: Sequence[Piece], worth: Callable[[Piece], float]) -> Window | None:
     """The stretch whose pieces are worth the most."""
     best, start, score = (0.0, 0, 0), 0, 0.0
@@ -280,7 +307,8 @@ def outlying(of: Sequence[Piece]) -> Window | None:
     or below one in ten.
     """
     failed, calls = sum(piece.failed for piece in of), sum(piece.failed + piece.others for piece in of)
-    usual = OUTLYING / 2 * failed / max(1, calls)
+    # An outage of hours has a large part of a day's calls.
+    usual = min(1 / 2, OUTLYING / 2 * failed / max(1, calls))
     stretch = _best(of, lambda piece: piece.failed - usual * (piece.failed + piece.others))
     if stretch is None:
         return None

@@ -255,16 +255,17 @@ def networks(addresses: Any) -> Any:
     """The networks of addresses: a /24 of IPv4, a /48 of IPv6. What isn't an address is null, and so are private ones."""
     coded = addresses.combine_chunks().dictionary_encode() if hasattr(addresses, "combine_chunks") else addresses.dictionary_encode()
     coded = coded.combine_chunks() if hasattr(coded, "combine_chunks") else coded
-    return pa.array([None if address is None else _network(address) for address in coded.dictionary.to_pylist()], pa.binary()).take(coded.indices)
+    return pa.array([None if address is None else network(address) for address in coded.dictionary.to_pylist()], pa.binary()).take(coded.indices)
 
 
-def _network(text: bytes) -> bytes | None:
+def network(text: bytes) -> bytes | None:
+    """The network of an address; None for a private one, and for what isn't an address."""
     try:
         address = ip_address(text.decode("ascii"))
     except ValueError:
         return None
     # A zone belongs to the machine.
     address = getattr(address, "ipv4_mapped", None) or ip_address(str(address).partition("%")[0])
-    if any(address in network for network in PRIVATE):
+    if any(address in of for of in PRIVATE):
         return None
     return str(ip_network(f"{address}/{BITS[address.version]}", strict=False)).encode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from .._rows import Rows
 from .._terms import TokenKind
 from .denials import KINDS
 from .figures import CallerScope, MissingScope, UnknownScope, UnknownScopeBy
+from .signs import HELD, USED, Covered, Seen, days_since
 
 if TYPE_CHECKING:
     from .._policy import Policy
@@ -52,7 +53,7 @@ class Usage:
         self._carried_bytes = 0
 
     def add(self, calls: Any, decided: Any) -> Any:
-        """Counts calls with their decisions. Returns the scopes that each denied call lacked."""
+        """Counts calls with their decisions. Returns the scopes that each call used, and those that it lacked."""
         scopes = used(self._policy, calls, decided)
         lacked = pa.table({"missing": scopes.missing, "route": decided["route"]}).filter(pc.is_valid(scopes.missing))
         for row in lacked.group_by(["missing", "route"]).aggregate([([], "count_all")]).to_pylist():
@@ -66,7 +67,7 @@ class Usage:
                 for scope in (row[name] or "").split():
                     counts[scope] += row["count_all"]
         self.held.add(held.filter(pc.is_valid(held["caller"])))
-        return scopes.missing
+        return scopes
 
     def rows(self) -> Rows[ScopeUse]:
         """The scopes of the policy. The most granted come first."""
@@ -161,3 +162,17 @@ class Usage:
 def _kept(scope: str) -> str:
     """An unknown scope in its display form, which bounds its length."""
     return private.scope(scope)
+
+
+def with_windows(rows: Rows[CallerScope], seen: Iterable[Seen], periods: Sequence[Covered], is_whole: bool) -> Rows[CallerScope]:
+    """The scopes of callers with the last use of each, and the days of logs without one: since then, or else since the caller had the scope."""
+    last = {(row.caller, row.value): row.last for row in seen if row.dimension == USED}
+    first = {(row.caller, row.value): row.first for row in seen if row.dimension == HELD}
+
+    def windowed(row: CallerScope) -> CallerScope:
+        use = last.get((row.caller, row.scope))
+        since = use or first.get((row.caller, row.scope))
+        days = None if since is None or not is_whole else days_since(since, periods)
+        return row._replace(last_used=use, days=days)
+
+    return Rows(CallerScope, map(windowed, rows))

@@ -7,21 +7,25 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from .._errors import OrbgateError, PolicyError, TableError
+from .._native import VERSION
 from .._policy import Policy
 from .._read.columns import Layout
+from .._read.entries import digest_of
+from .._read.entries import entries as entries_of
 from .._read.files import files as files_of
 from .._read.lines import once
 from .._read.reader import Reader
 from .._rows import Rows
 from . import make
 from .bundle import BASE, FORMAT, LIBRARIES, MANIFEST, PAGE, POLICY, PROPERTIES, BrokenBundleError, entries, read_table, summary, table_files, unpack
+from .consistent import differences
 from .proved import Properties, prove
 
 # The types of the members of a manifest, and of its `log`. Some can be null.
@@ -51,7 +55,8 @@ class Checked(NamedTuple):
 
 
 def verify(
-    path: str | os.PathLike[str], log: Sequence[str | os.PathLike[str]] = (), public_key: str | None = None, signature: str | None = None
+    path: str | os.PathLike[str], log: Sequence[str | os.PathLike[str]] = (), public_key: str | None = None, signature: str | None = None,
+    also: Mapping[str, str | os.PathLike[str] | None] | None = None,
 ) -> Rows[Checked]:
     """Checks a bundle; see `orbgate.audit.verify`."""
     with open(path, "rb") as file:
@@ -64,13 +69,26 @@ def verify(
         return Rows(Checked, [*checks, Checked("bundle", False, str(error))])
     wrong = [*_members(manifest, MEMBERS, "manifest"), *_members(manifest.get("log"), OF_LOG, "manifest: log")]
     proved, why = _proved(inside, manifest)
-    checks += [*wrong, *_whole(inside, manifest), *_proved_again(inside, manifest, proved, why)]
+    whole = [*wrong, *_whole(inside, manifest)]
+    # What has another digest than the manifest states is named above.
+    compared: list[Checked] = []
+    if all(one.is_same for one in whole):
+        by = manifest["made_by"]["orbgate"]
+        is_own = by == VERSION
+        compared = (
+            [Checked(*of) for of in differences(inside, manifest, MEMBERS)]
+            if is_own
+            else [Checked("parts of the bundle", None, f"made with orbgate {by}, whose tables may be others")]
+        )
+    checks += [*whole, *compared, *_proved_again(inside, manifest, proved, why)]
     if not log:
         again: Iterable[Checked] = [Checked("repetition", None, "no log was given")]
     elif wrong or _policy(inside, POLICY) is None:
         again = [Checked("repetition", False, "the bundle lacks parts that are needed to make it again: see above")]
     else:
-        again = _repeated(inside, manifest, proved, [os.fspath(file) for file in log])
+        again = _repeated(
+            inside, manifest, proved, [os.fspath(file) for file in log], {name: os.fspath(file) for name, file in (also or {}).items() if file is not None}
+        )
     return Rows(Checked, [*checks, *again])
 
 
@@ -150,7 +168,7 @@ def _proved_again(inside: dict[str, bytes], manifest: dict[str, Any], proved: Pr
     yield Checked("properties, proved again", is_same, about)
 
 
-def _repeated(inside: dict[str, bytes], manifest: dict[str, Any], proved: Properties | None, paths: list[str]) -> Iterable[Checked]:
+def _repeated(inside: dict[str, bytes], manifest: dict[str, Any], proved: Properties | None, paths: list[str], also: Mapping[str, str]) -> Iterable[Checked]:
     """Decides the log again, and compares the result with the bundle."""
     try:
         files = [(str(file["name"]), file["sha256"]) for file in manifest["log"]["files"]]
@@ -158,23 +176,38 @@ def _repeated(inside: dict[str, bytes], manifest: dict[str, Any], proved: Proper
         layout = Layout(arguments["columns"] or {}, **{name: arguments[name] for name in READ[1:]}, public=arguments.get("public"))
         ordered, checks = _matched(files, paths)
         yield from checks
-        if not ordered:
+        read = [*_others(manifest.get("also") or {}, also)]
+        yield from read
+        if not ordered or not all(one.is_same for one in read):
             return
         reader = Reader(ordered, arguments["format"], layout, [name for name, _ in files])
         reader.also = {name: value for name, value in arguments.items() if name not in (*READ, "format", "public")}
         policy, base = _policy(inside, POLICY), _policy(inside, BASE)
         assert policy is not None
-        made = make(reader, policy, title, top, base=base, properties=proved)
+        ledger = entries_of(also["entries"]) if "entries" in also else None
+        made = make(reader, policy, title, top, base=base, properties=proved, entries=ledger, accept=also.get("accept"), since=also.get("since"))
     except (AttributeError, KeyError, TypeError, ValueError, OrbgateError) as error:
         what = f"`{error.args[0]}` is missing" if isinstance(error, KeyError) else str(error)
         yield Checked("repetition", False, f"the log cannot be read as described in the manifest: {what}")
         return
-    again = entries(made.html, made.figures, policy, base, title, top)
+    again = entries(made.html, made.figures, policy, base, title, top, manifest.get("also"))
     by = {name: manifest["made_by"].get(name) for name in json.loads(again[MANIFEST])["made_by"]}
     others = {name: version for name, version in json.loads(again[MANIFEST])["made_by"].items() if by[name] != version}
     note = "".join(f"; made with {name} {by[name]}, but this is {version}" for name, version in others.items())
     for name in sorted({*inside, *again} - {POLICY, BASE}):
         yield _compared(name, inside.get(name), again.get(name), note)
+
+
+def _others(stated: dict[str, Any], given: Mapping[str, str]) -> Iterable[Checked]:
+    """The other files that the report read, by the SHA-256 that the manifest states."""
+    for name in sorted({*stated, *given}):
+        if name not in stated:
+            yield Checked(f"file of --{name}", False, "the report did not read such a file")
+        elif name not in given:
+            yield Checked(f"file of --{name}", False, f"it is needed to make the report again: sha256:{stated[name]}")
+        else:
+            digest = digest_of(entries_of(given[name])) if name == "entries" else _digest(given[name])
+            yield Checked(f"file of --{name}", digest == stated[name], f"sha256:{digest}")
 
 
 def _compared(name: str, before: bytes | None, now: bytes | None, note: str) -> Checked:

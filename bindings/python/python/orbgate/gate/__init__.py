@@ -315,6 +315,8 @@ class Gate(_native.Gate):
     `mcp` is the path of an MCP endpoint, such as `/mcp`. Over ASGI, its requests are decided by the operations in their
     bodies, of at most `mcp_most_bytes`. `mcp_initial_scopes` are those that a client without a token should ask for,
     `mcp_origins` the pages that may send requests. `mcp_legacy="deny"` denies protocol versions before 2026-07-28.
+    With a `ledger`, calls in sessions that consume orbs are denied, unless `mcp_charge_sessions`: then each costs what is held,
+    however it ends.
     `metadata` is the URL of the protected resource, whose metadata (RFC 9728) the gate serves.
     """
 
@@ -362,6 +364,7 @@ class Gate(_native.Gate):
         mcp_origins: Sequence[str] = (),
         mcp_most_bytes: int | None = None,
         mcp_legacy: Literal["body", "deny"] = "body",
+        mcp_charge_sessions: bool = False,
         metadata: str | None = None,
     ) -> Gate:
         gate = super().__new__(
@@ -380,6 +383,7 @@ class Gate(_native.Gate):
             mcp_origins=mcp_origins,
             mcp_most_bytes=mcp_most_bytes,
             mcp_legacy=mcp_legacy,
+            mcp_charge_sessions=mcp_charge_sessions,
             metadata=metadata,
         )
         if ledger is not None and mcp is not None:
@@ -402,9 +406,11 @@ class Gate(_native.Gate):
         gate._amounts = {_shape(route): checked("amounts", amount) for route, amount in amounts.items()}
         gate._functions = list(amounts)
         gate._bonus = {_shape(route): limit for route, limit in (bonus_from_body or {}).items()}
+        level, charging = gate.charging(policy, None if ledger is None else gate._functions)
+        logger.log(getattr(logging, level.upper()), "%s", charging)
         if ledger is not None:
-            _native.Orbs.check_amounts(policy, gate._functions)
             ledger._add = gate._add
+            ledger.look()
         gate._keys.tell(gate)
         return gate
 
@@ -431,8 +437,8 @@ class Gate(_native.Gate):
     def watch(self, file: str | os.PathLike[str], interval: float = 5.0) -> None:
         """Follows the policy's file from the first request on: a thread reads it every `interval` seconds.
 
-        A version becomes active, as with `reload`, once it was read twice without a change. Otherwise the previous policy
-        stays active, and the log says why, once. After a version with an end marker or a seal, each version needs one.
+        A version becomes active, as with `reload`, `interval` seconds after its bytes were first read, if they haven't changed,
+        or at once if it has a valid seal. Otherwise the previous policy stays active, and the log says why, once. After a version with an end marker or a seal, each version needs one.
 
         The thread starts in the process that gets the request, so call this before a server forks its workers, or in
         each of them. It ends with the gate.
@@ -450,7 +456,7 @@ class Gate(_native.Gate):
             except (OSError, ValueError) as why:
                 lost = why
             failure = None if lost is None else str(lost)
-            is_loaded, result, message, warning, error = self.judge(self.policy, text, failure, file, follower, (*self._rules, [self._functions] if self._ledger else []), time.monotonic())
+            is_loaded, result, message, warning, error = self.judge(self.policy, text, failure, file, follower, (*self._rules, self._functions if self._ledger else None), time.monotonic())
             if is_loaded:
                 self.policy = Policy(text, file)
                 self._keys.tell(self)

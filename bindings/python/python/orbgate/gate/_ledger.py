@@ -116,6 +116,13 @@ class Ledger:
                 self._thread.start()
         return self._orbs
 
+    def look(self) -> None:
+        """Sends a first message, so that the log shows a wrong secret at the start. In this thread, because a fork would have no
+        other. Does nothing once the service has answered.
+        """
+        if (call := self._orbs.next_call(time.monotonic())) is not None:
+            self._send(self._orbs, call)
+
     def begin(self, gate: _native.Gate, answer: Answer, method: Any, target: Any, bonus: bool, amount: Callable[[str], int | None]) -> Answer | Hold | None:
         """The first step of an allowed request: None if it consumes nothing, a denial, or a hold."""
         random = list(os.urandom(16))
@@ -201,7 +208,7 @@ class Ledger:
         except (OSError, ValueError, http.client.HTTPException) as error:
             self._say(f"{type(error).__name__} instead of an answer")
             return None
-        self._say("" if reply[0] == 200 else f"status {reply[0]}")
+        self._say("" if reply[0] == 200 else f"status {reply[0]}, so its secret is wrong" if reply[0] == 401 else f"status {reply[0]}")
         return reply
 
     def _say(self, failure: str) -> None:
@@ -210,12 +217,15 @@ class Ledger:
             self._failure = failure
             logger.log(logging.WARNING if failure else logging.INFO, "the ledger %s: %s", self.url, failure or "it answers again")
 
+    def _send(self, orbs: _native.Orbs, call: Call) -> None:
+        orbs.called(call.number, self._ask(call, time.monotonic() + call.timeout), time.monotonic())
+
     def _settle(self, orbs: _native.Orbs) -> None:
         """The thread that settles and extends."""
         while True:
             try:
                 while (call := orbs.next_call(time.monotonic())) is not None:
-                    orbs.called(call.number, self._ask(call, time.monotonic() + call.timeout), time.monotonic())
+                    self._send(orbs, call)
                 self._report(orbs)
                 until = orbs.wake()
                 self._wake.wait(None if until is None else max(0.0, until - time.monotonic()))

@@ -53,4 +53,4 @@ class Watch:
             except Exception:
                 gate.warn("the policy's file isn't followed as it should be", exc_info=True)
             del gate
-            time.sleep(self._interval)
+            time.sleep(follower.pause())

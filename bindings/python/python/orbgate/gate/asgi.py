@@ -61,6 +61,8 @@ class GateMiddleware:
         self.check = check
         # Something in this package holds the orbs where it compares.
         self._holds_later = False
+        # The application serves no WebSockets.
+        self._is_http_only = False
         self._is_reported = False
 
     async def __call__(self, scope: _Scope, receive: _Receive, send: Send) -> None:
@@ -75,8 +77,8 @@ class GateMiddleware:
         answer = await self.gate._ask_async(method, target or b"", scope["headers"])
         if answer.reads_body is not None and scope["type"] == "http":
             answer, receive = await self.gate._ask_body(answer, receive, scope["headers"])
-        elif answer and answer.is_mcp and scope["type"] == "websocket":
-            # Nothing would decide its messages.
+        elif answer and scope["type"] == "websocket" and (answer.is_mcp or self._is_http_only):
+            # Nothing would decide its messages, or nothing serves it.
             answer = self.gate.again(answer, method, target or b"", "")
         if not answer:
             self.gate._note(answer, method, target or b"")

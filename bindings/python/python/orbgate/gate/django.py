@@ -58,6 +58,8 @@ def around(app: Any, gate: Gate) -> Any:
     if isinstance(app, ASGIHandler):
         app._view_middleware.append(_process_view_async)
         middleware: Any = asgi.GateMiddleware(app, gate, is_compared=True)
+        # Django raises an exception for a WebSocket. Channels serves them outside this application.
+        middleware._is_http_only = True
     else:
         app._view_middleware.append(_process_view)
         middleware = wsgi.GateMiddleware(app, gate, is_compared=True)

@@ -1,6 +1,6 @@
 //! The codes in every language and on the pages.
 
-mod family;
+pub(super) mod family;
 #[cfg(feature = "gate")]
 mod names;
 

@@ -17,13 +17,11 @@ pub(super) fn header(messages: &Messages) -> String {
         let forms = forms.collect::<Vec<_>>().join(", ");
         format!("    ORBGATE_WIRE_FORMS({}, {forms}) /* {} */\n", messages.kind(message), message.name)
     });
-    let drop = messages.find("Drop").number().unwrap();
     include_str!("../../../header/gate.h")
         .replace("@MADE@", MADE)
         .replace("@FIELDS@", &(most + 1).to_string())
         .replace("@FORMS@\n", &forms.collect::<String>())
         .replace("@FIRST@", &messages.answers().map(|(number, _)| number).min().unwrap().to_string())
-        .replace("@DROP@", &drop.to_string())
         .replace(
             "@SETTERS@\n",
             &messages.questions().map(|(number, it)| setters(messages, number, it)).collect::<String>(),

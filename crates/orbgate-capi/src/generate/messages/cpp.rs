@@ -4,7 +4,7 @@ use super::c::{function, lower};
 use super::{Field, Message, ValueType};
 
 /// What options have in another form, and what a gate of C++ always or never is.
-const OPTIONS_BY_HAND: [&str; 12] = [
+const OPTIONS_BY_HAND: [&str; 13] = [
     "tokens",
     "signatures_outside",
     "introspection",
@@ -16,6 +16,7 @@ const OPTIONS_BY_HAND: [&str; 12] = [
     "mcp_most_bytes",
     "mcp_deny_legacy",
     "mcp_origins",
+    "mcp_charge_sessions",
     "metadata",
 ];
 

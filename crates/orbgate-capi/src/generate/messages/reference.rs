@@ -49,7 +49,7 @@ impl Field {
 pub(super) fn page(messages: &Messages) -> String {
     let mut text = format!(
         "# Messages of a gate\n\n<!-- {MADE} -->\n\n\
-         A host sends a gate one message and gets one back: `orbgate_gate_call` of the [C library](../bindings/c/README.md), which the\n\
+         A host sends a gate one message and gets one back: `orbgate_gate_ask` of the [C library](../bindings/c/README.md), which the\n\
          bindings of other languages use too. Each has a reader and a writer of its own. Those of C and C++ are `orbgate_gate.h`.\n\n\
          A message is a field, and its bytes are fields, one after the other. A field is a number (4 bytes), a length (4 bytes) and so\n\
          many bytes; all numbers are little-endian. An `integer` has 8 bytes and is 0 if it is left out. A `boolean` has none and is true\n\

@@ -26,7 +26,7 @@ fn ledger(captures: bool) -> Host {
     let host = Host::without_gate();
     let flag = put(if captures { 1 } else { 5 }, &[]);
     let answer = host.say(30, &[flag, integer(2, 3000), integer(3, 1000), integer(4, 2)]);
-    assert_eq!(answer, Ok(Said(93, Vec::new())));
+    assert_eq!(answer, Ok(Said(93, vec![(CRITICAL | 1, Vec::new())])), "the first message waits");
     host
 }
 
@@ -229,7 +229,7 @@ fn wrong_questions_about_holds_are_refused() {
         assert!(questions(host, &ID).into_iter().all(|answer| answer == Err(INVALID)));
         assert_eq!([35, 36].map(|number| host.say(number, &[])), [Err(INVALID), Err(INVALID)]);
     }
-    assert_eq!(waiting.say(6, &[integer(1, 6)]).unwrap().0, 70, "the request still waits");
+    assert_eq!(waiting.say(6, &[integer(1, 6)]), Err(INVALID), "its request is over");
     let host = ledger(true);
     for id in [&[][..], &[0; 15], &[0; 17]] {
         assert!(questions(&host, id).into_iter().all(|answer| answer == Err(INVALID)), "{id:?}");
@@ -265,16 +265,37 @@ fn each_route_that_consumes_has_an_amount() {
     assert_eq!(check(&["POST /run", "POST /open/{x}"]), Ok((64, String::new())));
     assert_eq!(check(&["POST /open/{x}", "PUT /run"]), Ok((65, "the policy has no route `PUT /run`".to_owned())));
     assert_eq!(Host::without_gate().over(null_mut()).say(37, &[]), Err(INVALID));
-    let notice = Host::new(&[]).over(compiled(POLICY)).say(14, &[]).unwrap();
-    assert!(notice.0 == 64 && notice.text(1).starts_with("routes that consume orbs: 3, such as `"), "{notice:?}");
+}
+
+/// With a gate, the answer states how it charges. No call of a ledger's gate could be charged without an account.
+#[test]
+fn a_gate_states_how_it_charges() {
+    let functions = || vec![put(1, b"POST /open/{x}")];
+    let said = |host: &Host, number, fields: &[Vec<u8>]| {
+        let answer = host.say(number, fields).unwrap();
+        assert!(matches!((answer.0, &*answer.text(2)), (64, "info" | "warning") | (65, _)), "{answer:?}");
+        (answer.0, if answer.0 == 64 { answer.text(2) + " " + &answer.text(1) } else { answer.text(2) })
+    };
+    let host = Host::new(&[]).over(compiled(POLICY));
+    let (number, text) = said(&host, 14, &[]);
+    let start = "warning charging: no ledger, so only the handlers can charge; routes that consume orbs: 3, such as `";
+    assert!(number == 64 && text.starts_with(start) && text.ends_with(": none"), "{text}");
+    let (number, text) = said(&host, 37, &functions());
+    assert!(number == 65 && text.starts_with("1:1: no issuer of the token configuration has `account`, so "), "{text}");
+    let (number, text) = said(&charging(), 37, &functions());
+    let start = "warning charging: in a ledger; routes that consume orbs: 3, such as `";
+    let end = "`: user `sub`, organisation none; of `https://login.example.org/v2`: none";
+    assert!(number == 64 && text.starts_with(start) && text.ends_with(end), "{text}");
+    let free = Host::new(&[]).over(compiled("orbgate: 1\napis: {}\n"));
+    let (number, text) = said(&free, 14, &[]);
+    assert!(number == 64 && text.starts_with("info charging: no ledger; routes that consume orbs: 0; "), "{text}");
 }
 
 /// A gate whose tokens have an account, and whose keys are there.
 fn charging() -> Host {
     let tokens = TOKENS.replacen("    algorithms", "    account: { user: subject }\n    algorithms", 1);
-    let mut host = Host::without_gate().over(compiled(POLICY));
+    let host = Host::without_gate().over(compiled(POLICY));
     assert_eq!(host.say(2, &[put(1, tokens.as_bytes()), put(4, &[])]), Ok(Said(64, Vec::new())));
-    assert_eq!(unsafe { orbgate_step_gate(host.step, &mut host.gate) }, OK);
     assert_eq!(ask(&host, "/run", &[]).0, 67);
     assert_eq!(host.serve().len(), 2);
     host

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use anyhow::{Result, ensure};
 
 use crate::cases::{Row, rows};
+use crate::exchange::expected::Sent;
 use crate::exchange::recipe::Recipe;
-use crate::exchange::suite::{Open, Sent, Suite};
+use crate::exchange::suite::{Open, Suite};
 
 /// Files whose tokens an issuer can sign.
 const FILES: [&str; 4] = ["routes", "hostile", "targets", "inference"];

@@ -18,9 +18,6 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
         let open = suite.open_for(&file)?;
         let (mut expected, mut audit) = (BTreeMap::<String, u64>::new(), BTreeMap::new());
         for exchange in file.exchanges(&name)? {
-            if exchange.empty_header && suite.program.drops_empty_headers {
-                continue;
-            }
             let sent = exchange.sent(&suite.world)?;
             let answer = open.exchange(&sent, &exchange.expected);
             if let (Some(orbs), Some(call)) = (exchange.audit, &exchange.expected.saw) {

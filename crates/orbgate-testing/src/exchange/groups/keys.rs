@@ -5,11 +5,13 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 
+use crate::exchange::expected::Sent;
 use crate::exchange::issuer::{Conduct, Issuer};
 use crate::exchange::recipe::Recipe;
-use crate::exchange::suite::{Open, Sent, Suite};
+use crate::exchange::suite::{Open, Suite};
 use crate::exchange::wire::{self, Connection};
-use crate::exchange::world::ISSUERS;
+use crate::exchange::world::{ISSUERS, now};
+use crate::unsound;
 
 const CALL: (&[u8], &[u8]) = (b"GET", b"/api/v1/external/orbs");
 const SCOPE: &str = "read:orbs";
@@ -24,6 +26,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     let open = suite.open("external")?;
     let group = Keys { suite, open: &open };
     group.of("main", true)?;
+    group.unsound()?;
     let bad = ISSUERS
         .iter()
         .filter(|(name, conduct)| *conduct != Conduct::Right && !["twins", "crowded", "holds"].contains(name));
@@ -63,6 +66,30 @@ impl Keys<'_> {
     fn of(&self, issuer: &str, is_right: bool) -> Result<Duration> {
         let recipe = Recipe::of("user", SCOPE).from(issuer);
         self.put(recipe, is_right, &format!("keys: the issuer `{issuer}`"))
+    }
+
+    /// No key with which anyone can make signatures accepts a token, and the others of its set do. Each that is left out is logged.
+    fn unsound(&self) -> Result<()> {
+        self.of("unsound", true)?;
+        let issuer = self.suite.world.issuers.name("unsound");
+        let claims = Recipe::of("user", SCOPE).claims_of(&issuer, now());
+        let keys = unsound::keys();
+        for key in &keys {
+            let location = format!("keys: a signature of the unsound key `{}`", key.kid);
+            self.open.put(&Sent::new(location, CALL, Some(&key.token(&claims)), None));
+        }
+        self.of("unsound", true)?;
+        let start = Instant::now();
+        // The issuer's own key is the first.
+        for (index, key) in (1..).zip(&keys).filter(|(_, key)| !key.left_out.is_empty()) {
+            let words = format!("of the keys of `{issuer}`, key {index} is left out: ");
+            let is_logged = |line: &str| line.split_once(&*words).is_some_and(|(_, why)| why.contains(key.left_out));
+            while !self.open.running.output().lines().any(is_logged) {
+                ensure!(start.elapsed() < LONGEST, "keys: the log doesn't have `{words}` and `{}`", key.left_out);
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+        Ok(())
     }
 
     /// The first token waits and is rejected. Later tokens are also rejected, as long as that is

@@ -31,11 +31,14 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
         let more = orbs::options(&service, on_cancelled);
         let more = more.each_ref().map(String::as_str);
         let mcp = ["--mcp", "/mcp", "--on-tool-error", on_tool_error, "--on-input-required", on_input_required];
+        // The setting that charges whatever happens is the one that differs from what sessions cost.
+        let charges_sessions = on_cancelled == "void";
+        let flags = if charges_sessions { &["--charge-sessions"][..] } else { &[] };
         if on_cancelled == "void" {
             suite.program.refuses_more(&policy, &tokens, &[&more[..], &mcp[..2]].concat())?;
             suite.saw_one();
         }
-        let running = suite.program.start_in(&[], &policy, &tokens, Gated::Yes, &[&more[..], &mcp].concat())?;
+        let running = suite.program.start_in(&[], &policy, &tokens, Gated::Yes, &[&more[..], &mcp, flags].concat())?;
         orbs::await_keys(&running, &call(suite, "nobody", &rows[0])?);
         for (number, row) in rows.iter().enumerate() {
             let what = row["name"].as_str().unwrap_or_default();
@@ -49,10 +52,15 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
             let user = format!("mcp-{on_cancelled}-{number}");
             let account = format!("{}#{user}", suite.world.issuers.name("main"));
             service.grant(&account, 20, "paid")?;
-            let status = answered(suite, &running, &user, row)?;
+            let is_refused = row["session"] == true && !charges_sessions;
+            let is_whole = is_refused || row["closed"] != true;
+            let status = answered(suite, &running, &user, row, is_whole)?;
             let left = orbs::left(&service, &account)?;
             suite.saw_one();
-            let expected = (row["status"].as_u64(), if costs == "capture" { 15 } else { 20 });
+            let expected = match is_refused {
+                true => (Some(400), 20),
+                false => (row["status"].as_u64(), if costs == "capture" { 15 } else { 20 }),
+            };
             if (status, left) != expected {
                 suite.fail(format!("mcp-orbs, {settings:?}: {what}\n  {:?} instead of {expected:?}", (status, left)));
             }
@@ -82,19 +90,20 @@ fn call(suite: &Suite, user: &str, row: &Value) -> Result<Vec<u8>> {
         params["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
         headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: refund\r\n";
     }
+    let session = if row["session"] == true { "Mcp-Session-Id: a\r\n" } else { "" };
     let body = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params }).to_string();
     Ok(format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
-         Content-Type: application/json\r\nx-do: respond\r\nContent-Length: {}\r\n{headers}\r\n{body}",
+         Content-Type: application/json\r\nx-do: respond\r\nContent-Length: {}\r\n{headers}{session}\r\n{body}",
         body.len()
     )
     .into_bytes())
 }
 
 /// The status of the answer, which was read whole, or up to the end of the row's body.
-fn answered(suite: &Suite, running: &Running, user: &str, row: &Value) -> Result<Option<u64>> {
+fn answered(suite: &Suite, running: &Running, user: &str, row: &Value, is_whole: bool) -> Result<Option<u64>> {
     let bytes = call(suite, user, row)?;
-    if row["closed"] != true {
+    if is_whole {
         return Ok(wire::ask(&running.address, &bytes).ok().map(|answer| answer.status.into()));
     }
     let mut stream = TcpStream::connect(&running.address)?;

@@ -11,11 +11,12 @@ use std::time::Instant;
 use anyhow::Result;
 use serde_json::{Value, json};
 
+use crate::exchange::expected::Sent;
 use crate::exchange::introspection::Endpoints;
 use crate::exchange::issuer::Conduct;
 use crate::exchange::program::{Gated, SECRET_VARIABLE};
 use crate::exchange::recipe::Recipe;
-use crate::exchange::suite::{Open, Sent, Suite};
+use crate::exchange::suite::{Open, Suite};
 use crate::exchange::wire;
 use crate::exchange::world::{now, policy};
 use crate::signer::AUDIENCE;
@@ -272,15 +273,15 @@ impl Opaque<'_> {
 
     /// A reload reads the secret again. One that can't be read keeps the previous one, and isn't shown.
     fn reload(&mut self, secret: &Path) -> Result<()> {
-        self.suite.world.hide("another");
-        self.endpoints.knows("rest", "Basic bXklMjBhcGk6YW5vdGhlcg==");
-        fs::write(secret, "another\n")?;
+        self.suite.world.hide("another5e1f");
+        self.endpoints.knows("rest", "Basic bXklMjBhcGk6YW5vdGhlcjVlMWY=");
+        fs::write(secret, "another5e1f\n")?;
         self.says("former-secret-5e1f", &active("user", "read:orbs", json!({})));
         self.refused("an endpoint that knows another secret", "former-secret-5e1f", "unanswered");
         self.reloads("reloaded", "new-secret-5e1f")?;
         fs::write(secret, "")?;
         self.reloads("kept", "empty-secret-5e1f")?;
-        fs::write(secret, b"another\xff")?;
+        fs::write(secret, b"another5e1f\xff")?;
         self.reloads("kept", "unreadable-secret-5e1f")?;
         fs::remove_file(secret)?;
         self.reloads("kept", "no-secret-5e1f")?;

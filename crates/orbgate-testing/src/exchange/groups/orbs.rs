@@ -262,7 +262,7 @@ impl Orbs<'_> {
         let answer = self.ask(call)?;
         self.judge(what, &(answer.status, answer.text()), &(status, ""));
         let retry_after = answer.header("retry-after").and_then(|value| value.parse::<u64>().ok());
-        self.judge(what, &retry_after.is_some_and(|seconds| (1..=60).contains(&seconds)), &retries);
+        self.judge(what, &retry_after.is_some_and(|seconds| (1..=4).contains(&seconds)), &retries);
         self.judge(what, &answer.header("cache-control").as_deref(), &Some("no-store"));
         self.judge(what, &self.seen()?, &Vec::new());
         Ok(())

@@ -10,10 +10,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
+use crate::exchange::expected::Sent;
 use crate::exchange::issuer::{Conduct, Issuer, accept, send};
 use crate::exchange::program::Gated;
 use crate::exchange::recipe::{Identity, Recipe};
-use crate::exchange::suite::{Open, Sent, Suite};
+use crate::exchange::suite::{Open, Suite};
 use crate::exchange::world::{now, policy};
 use crate::signer::Signer;
 

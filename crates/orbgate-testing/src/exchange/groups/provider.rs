@@ -5,8 +5,9 @@ use std::fs;
 use anyhow::Result;
 use serde_json::json;
 
+use crate::exchange::expected::Sent;
 use crate::exchange::program::Gated;
-use crate::exchange::suite::{Sent, Suite};
+use crate::exchange::suite::Suite;
 use crate::exchange::world::policy;
 use crate::provider::Provider;
 

@@ -10,10 +10,11 @@ use anyhow::{Result, ensure};
 use orbgate::{Engine, Policy};
 use serde_json::json;
 
+use crate::exchange::expected::{Expected, Sent, token};
 use crate::exchange::issuer::{Conduct, Issuer};
 use crate::exchange::program::Gated;
 use crate::exchange::recipe::Recipe;
-use crate::exchange::suite::{Expected, Open, Sent, Suite, token};
+use crate::exchange::suite::{Open, Suite};
 use crate::exchange::wire::{self, Connection};
 
 /// The same routes, needing these scopes.

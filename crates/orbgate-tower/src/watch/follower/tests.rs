@@ -34,6 +34,7 @@ fn engine(name: &str) -> Engine {
 fn follower(settings: WatchSettings) -> Following {
     let engines = Engines::new(engine("one"));
     let mut follower = Following::new("p.yaml".into(), engines, settings, Arc::default());
+    follower.follower.look(&[Some(&text("one"))], true, Duration::ZERO);
     follower.took(&text("one"), Ending::default());
     follower
 }
@@ -75,6 +76,7 @@ fn a_version_that_took_too_long_is_tried_again() {
     let mut now = Duration::ZERO;
     let shut = GATE.lock().unwrap();
     follower.read(text("two"), now);
+    now += INTERVAL;
     follower.read(text("two"), now);
     for seconds in [2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600] {
         now += Duration::from_secs(seconds);
@@ -117,8 +119,8 @@ fn no_second_thread_is_started_while_the_first_goes_on() {
 fn a_version_whose_compilation_panicked_is_tried_again() {
     let mut follower = follower(WatchSettings::every(INTERVAL));
     follower.compile = |_, _, _, _, _| panic!("as an error of the compiler would");
-    let now = Duration::ZERO;
-    follower.read(text("two"), now);
+    follower.read(text("two"), Duration::ZERO);
+    let now = INTERVAL;
     follower.read(text("two"), now);
     follower.compile = Engines::version;
     follower.read(text("two"), now + INTERVAL - Duration::from_millis(1));
@@ -129,20 +131,24 @@ fn a_version_whose_compilation_panicked_is_tried_again() {
 
 #[test]
 fn a_version_rests_only_from_one_read_to_the_next() {
-    let now = Duration::ZERO;
     let mut follower = follower(WatchSettings::every(INTERVAL));
-    follower.read(text("two"), now);
-    follower.read(text("one"), now);
-    follower.read(text("two"), now);
+    let mut now = Duration::ZERO;
+    let mut later = || {
+        now += INTERVAL;
+        now - INTERVAL
+    };
+    follower.read(text("two"), later());
+    follower.read(text("one"), later());
+    follower.read(text("two"), later());
     assert!(follower.has_active("one"), "another was read between");
     follower.gone();
-    follower.read(text("two"), now);
+    follower.read(text("two"), later());
     assert!(follower.has_active("one"), "the file was gone between");
     for name in ["three", "two", "three"] {
-        follower.read(text(name), now);
+        follower.read(text(name), later());
         assert!(follower.has_active("one"), "another was read before {name}");
     }
-    follower.read(text("three"), now);
+    follower.read(text("three"), later());
     assert!(follower.has_active("three"));
 }
 
@@ -150,7 +156,7 @@ fn a_version_rests_only_from_one_read_to_the_next() {
 fn a_file_that_cannot_be_read_is_logged_once() {
     let (log, writer) = std::io::pipe().unwrap();
     let subscriber = tracing_subscriber::fmt().with_writer(Mutex::new(writer)).finish();
-    let now = Duration::ZERO;
+    let mut now = Duration::ZERO;
     tracing::subscriber::with_default(subscriber, || {
         let mut follower = follower(WatchSettings::every(INTERVAL));
         for name in ["two", "three"] {
@@ -158,6 +164,7 @@ fn a_file_that_cannot_be_read_is_logged_once() {
                 follower.gone();
             }
             follower.read(text(name), now);
+            now += INTERVAL;
             follower.read(text(name), now);
         }
         assert!(follower.has_active("three"));
@@ -174,29 +181,33 @@ fn what_is_counted_of_a_file() {
         let scrape = metrics.render();
         assert!(scrape.lines().any(|shown| shown == line), "{line}\n{scrape}");
     };
-    let now = Duration::ZERO;
+    let mut now = Duration::ZERO;
+    let mut later = || {
+        now += INTERVAL;
+        now - INTERVAL
+    };
     metrics::with_local_recorder(&recorder, || {
         let mut follower = follower(WatchSettings::every(INTERVAL));
-        follower.read(text("one"), now);
+        follower.read(text("one"), later());
         shows("orbgate_policy_waiting 0");
         for _ in 0..3 {
             follower.gone();
         }
         shows("orbgate_policy_loads_total{result=\"unreadable\"} 1");
         for waits in ["1", "0", "0"] {
-            follower.read(text("two"), now);
+            follower.read(text("two"), later());
             shows(&format!("orbgate_policy_waiting {waits}"));
         }
         follower.gone();
         shows("orbgate_policy_loads_total{result=\"unreadable\"} 2");
         for _ in 0..3 {
-            follower.read(b"orbgate: 2\n".to_vec(), now);
+            follower.read(b"orbgate: 2\n".to_vec(), later());
             shows("orbgate_policy_waiting 1");
         }
         shows("orbgate_policy_loads_total{result=\"refused\"} 1");
         follower.compile = |_, _, _, _, _| panic!("as an error of the compiler would");
-        for _ in 0..3 {
-            follower.read(text("three"), now);
+        for _ in 0..2 {
+            follower.read(text("three"), later());
             shows("orbgate_policy_waiting 1");
         }
         shows("orbgate_policy_loads_total{result=\"panicked\"} 1");

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ..._number import number
 from ..._terms import Reason
 from ..denials import PATHS, PROBE, STALE
-from ..failures import ALL, ATTACK, BROKEN, MISCONFIGURED, OUTAGE, RECOVERED, RETRIES
+from ..failures import ALL, ATTACK, BROKEN, LACKS, MISCONFIGURED, NOWHERE, OUTAGE, RECOVERED, RETRIES, WITHOUT
 from ..figures import Finding
 from ..numbers import HIGH, LOW, MEDIUM, bound, shown, when
+from ..thresholds import LEFT_PART, OUTAGE_CALLS, OUTAGE_PART, OUTAGE_SECONDS
 from ..timelines import AFTER, ERROR, REJECTED
 from .callers import described, is_gone, is_old, since_last, some, when_seen
 from .server import KEYS
@@ -32,11 +34,47 @@ FAILING: dict[str, tuple[str, str, Callable[[Sequence[Failure]], str]]] = {
     "misconfigured_client": (MEDIUM, MISCONFIGURED, _of_misconfigured),
     "always_denied_client": (LOW, MISCONFIGURED, _of_misconfigured),
     "broken_client": (MEDIUM, BROKEN, lambda rows: "Find out what changed at that time, for example which version was deployed."),
+    "left_client": (LOW, BROKEN, lambda rows: "Find out whether it was cut off on purpose, and then let its owner stop the calls."),
+    "mended_client": (MEDIUM, RECOVERED, lambda rows: "Find out what failed then, if you do not know it: it was over before the log ends."),
     "recovered_client": (LOW, RECOVERED, lambda rows: "Find out what happened then, if you do not know it."),
     "retries": (LOW, RETRIES, lambda rows: "Let the client wait longer between attempts, or stop after a refusal."),
 }
 # The findings about calls that fail since the log begins, so that nothing shows that they ever succeeded.
 OLD = ("always_denied_client",)
+# The finding about clients whose calls the server answered with errors for long, but not at the end.
+LONG = "mended_client"
+# The finding about clients without a valid token that make only a few of the calls that they made before.
+LEFT = "left_client"
+
+
+def _was_long(row: Failure) -> bool:
+    """Whether a server failed for a client as long as an outage takes: what is over stays as high as it was."""
+    return row.outcome == ERROR and (row.until - row.since).total_seconds() >= OUTAGE_SECONDS and row.failed >= OUTAGE_CALLS
+
+
+def _is_in_outage(row: Failure, figures: Figures) -> bool:
+    """Whether a client failed only because of an outage, whose finding says so."""
+    outages = figures.denials.failures.where(lambda of: of.looks_like == OUTAGE and of.outcome == row.outcome)
+    return any(of.since - NEAR_OUTAGE <= row.since and row.until <= of.until + NEAR_OUTAGE for of in outages)
+
+
+# The first and the last failed calls of a client can be outside of the times of an outage.
+NEAR_OUTAGE = timedelta(minutes=2)
+
+
+def _is_left(row: Failure) -> bool:
+    """Whether a client does little of what it did before, for example a forgotten job of a customer who left."""
+    return row.outcome in WITHOUT and row.failed <= LEFT_PART * row.before
+
+
+def _is_covered(row: Failure, figures: Figures) -> bool:
+    """Whether a doubt about the log covers these failures."""
+    columns = figures.signs.cover.columns
+    return (
+        (row.outcome in LACKS and "scopes" in columns)
+        or (row.outcome in WITHOUT and "kind" in columns)
+        or (row.outcome in NOWHERE and bool({"target", "method"} & columns))
+    )
 
 
 def of_clients(figures: Figures) -> Iterator[Finding]:
@@ -45,14 +83,24 @@ def of_clients(figures: Figures) -> Iterator[Finding]:
     yield from _outages(figures)
     for kind, (level, what, advice) in FAILING.items():
         # The finding about refused calls has those that the server refused.
-        rows = figures.denials.failures.where(lambda row: row.looks_like == what and row.outcome != REJECTED and is_old(row, figures) == (kind in OLD))
+        rows = figures.denials.failures.where(
+            lambda row: row.looks_like == what
+            and row.outcome != REJECTED
+            and is_old(row, figures) == (kind in OLD)
+            and not _is_covered(row, figures)
+            and not _is_in_outage(row, figures)
+            and (what != RECOVERED or _was_long(row) == (kind == LONG))
+            and (what != BROKEN or _is_left(row) == (kind == LEFT))
+        )
         if rows:
             callers = [*dict.fromkeys(row.caller for row in rows)]
             details = "; ".join(described(row, figures) for row in rows[:MOST_PAIRS])
             others = [caller for caller in callers if caller not in {row.caller for row in rows[:MOST_PAIRS]}]
             names = f". The {'other' if len(others) == 1 else 'others'}: {named(others)}" if others else ""
             sentence = f"{look_like(callers, figures.denials.failures_is_exact, what)}: {details}{names}."
-            yield Finding(level, kind, len(callers), figures.denials.failures_is_exact, sentence, _action(rows, figures, advice(rows)), CAUSES)
+            yield Finding(
+                level, kind, len(callers), figures.denials.failures_is_exact, sentence, _action(rows, figures, advice(rows)), CAUSES, tuple(map(who, callers))
+            )
     stale = figures.denials.groups.where(lambda row: row.looks_like == STALE)
     if stale:
         first, clients = stale[0], _callers(stale)
@@ -63,7 +111,7 @@ def of_clients(figures: Figures) -> Iterator[Finding]:
 
 def _probes(figures: Figures) -> Iterator[Finding]:
     """Probes. One that has no valid token and is always refused is what every server on the internet sees."""
-    rows = figures.denials.groups.where(lambda row: row.looks_like == PROBE)
+    rows = figures.denials.groups.where(lambda row: row.looks_like == PROBE and not {"target", "method"} & figures.signs.cover.columns)
     for level, probes in ((HIGH, rows.where(lambda row: not is_harmless(row))), (LOW, rows.where(is_harmless))):
         if probes:
             first = max(probes, key=lambda row: (row.served_though_denied or 0, row.paths, row.calls))
@@ -74,7 +122,16 @@ def _probes(figures: Figures) -> Iterator[Finding]:
             names = f". The {'other' if len(others) == 1 else 'others'}: {named(others)}" if others else ""
             action = "Find out who this is; block the caller unless it only uses a wrong base path." if level == HIGH else "Every public server gets such calls; make sure that it refuses them."
             sentence = f"{look_like(probes, figures.denials.is_exact, PROBE)}: {tried}{names}."
-            yield Finding(level, PROBE if level == HIGH else "scanner", len(probes), figures.denials.is_exact, sentence, action, CAUSES)
+            yield Finding(
+                level,
+                PROBE if level == HIGH else "scanner",
+                len(probes),
+                figures.denials.is_exact,
+                sentence,
+                action,
+                CAUSES,
+                tuple(who(row.caller) for row in probes),
+            )
 
 
 def is_harmless(row: Denied) -> bool:
@@ -83,22 +140,31 @@ def is_harmless(row: Denied) -> bool:
     return not has_token and not row.served_though_denied
 
 
+# The minutes in which the first call of a maintenance can fail, and what shows one.
+ROUND = (0, 1, 30, 31)
+PLANNED = "; it begins at a round time, and no call succeeded, as in a planned maintenance"
+
+
 def _outages(figures: Figures) -> Iterator[Finding]:
     """Times in which far more calls failed than otherwise."""
     # The finding about refused calls has those that the server refused.
     for row in figures.denials.failures.where(lambda row: row.looks_like == OUTAGE and row.outcome != REJECTED):
         times = when(row.since, row.until, figures.times.has_days_alone)
+        is_short = (row.until - row.since).total_seconds() < OUTAGE_SECONDS
+        is_planned = row.failed == row.calls and row.since.minute in ROUND and is_short and not figures.times.has_days_alone
         how = "were answered with 5xx" if row.outcome == ERROR else "were refused for their tokens"
         route = f", nearly all to {row.route}" if row.route is not None else ""
         callers = f" It concerns {shown(row.pattern, MOST_OF_NAMES)}." if row.pattern else ""
-        sentence = f"Outage: {number(row.failed)} of {number(row.calls, 'call')} {how} {times}{route}; {some(row.before_failed, row.before)} before and {some(row.after_failed, row.after)} after.{callers}"
+        sentence = f"Outage: {number(row.failed)} of {number(row.calls, 'call')} {how} {times}{route}; {some(row.before_failed, row.before)} before and {some(row.after_failed, row.after)} after{PLANNED if is_planned else ''}.{callers}"
         action = "Find out what failed at that time." if row.outcome == ERROR else KEYS
-        yield Finding(MEDIUM, "outage", row.failed, True, sentence, action, CAUSES)
+        # If most calls succeed meanwhile, so do those that are made again.
+        level = LOW if is_planned or row.failed < OUTAGE_PART * row.calls else MEDIUM
+        yield Finding(level, "outage", row.failed, True, sentence, action, CAUSES)
 
 
 def _attacks(figures: Figures) -> Iterator[Finding]:
     """Attacks on known routes, of which those that succeeded in the end are the most severe."""
-    rows = figures.denials.failures.where(lambda row: row.looks_like == ATTACK)
+    rows = figures.denials.failures.where(lambda row: row.looks_like == ATTACK and not _is_covered(row, figures))
     for level, attacks in ((HIGH, rows.where(lambda row: row.succeeded > 0)), (MEDIUM, rows.where(lambda row: not row.succeeded))):
         if attacks:
             details = "; ".join(described(row, figures) for row in attacks[:MOST_PAIRS])
@@ -107,7 +173,16 @@ def _attacks(figures: Figures) -> Iterator[Finding]:
             is_spread = all(row.counted == ALL for row in attacks)
             action = "Find out what the calls after the refused ones did, and revoke their token." if level == HIGH else "Limit the calls to this route, whoever makes them." if is_spread and len(attacks) == 1 else "Limit the calls to these routes, whoever makes them." if is_spread else "Find out who this is, and block or limit the caller."
             sentence = f"{look_like(attacks, figures.denials.failures_is_exact, ATTACK)}: {details}{names}."
-            yield Finding(level, "attack" if level == MEDIUM else "successful_attack", len(attacks), figures.denials.failures_is_exact, sentence, action, CAUSES)
+            yield Finding(
+                level,
+                "attack" if level == MEDIUM else "successful_attack",
+                len(attacks),
+                figures.denials.failures_is_exact,
+                sentence,
+                action,
+                CAUSES,
+                tuple(who(row.caller) if row.counted != ALL else "all callers" for row in attacks),
+            )
 
 
 def of_bursts(figures: Figures) -> Iterator[Finding]:
@@ -116,7 +191,16 @@ def of_bursts(figures: Figures) -> Iterator[Finding]:
         details = "; ".join(f"{who(row.caller)} made {number(row.calls)} of its {number(row.of, 'call')} to {row.route} {when(row.first, row.last, False)}" for row in rows[:MOST_PAIRS])
         more = f"; and {number(len(rows) - MOST_PAIRS, 'more pair')} of caller and route" if len(rows) > MOST_PAIRS else ""
         sentence = f"Many allowed calls within two hours, at least as many as in the rest of the log: {details}{more}."
-        yield Finding(LOW, "burst", sum(row.calls for row in rows), figures.denials.failures_is_exact, sentence, "Ask whose job this was, if you do not know it: the policy allows these calls, whatever they are for.", ROUTES)
+        yield Finding(
+            LOW,
+            "burst",
+            sum(row.calls for row in rows),
+            figures.denials.failures_is_exact,
+            sentence,
+            "Ask whose job this was, if you do not know it: the policy allows these calls, whatever they are for.",
+            ROUTES,
+            tuple(who(row.caller) for row in rows),
+        )
 
 
 def _action(rows: Sequence[Failure], figures: Figures, advice: str) -> str:

@@ -9,6 +9,7 @@ from ..._number import number
 from ..figures import Finding
 from ..numbers import HIGH, LOW, MEDIUM, shown
 from ..reconciled import CALLED, CAPTURED, HELD
+from ..signs.ledger import ENTRIES, HOLDS
 from .words import MOST_PAIRS, ORBS
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from ..reconciled import Difference
 
 KINDS = {HELD: "held_without_call", CALLED: "called_without_hold", CAPTURED: "captured_otherwise"}
+# What is no finding if the log may lack calls, or the ledger's export lacks entries.
+COVERED = {HELD: HOLDS, CALLED: ENTRIES}
 ACTIONS = {
     HELD: "Find out whether the log lacks these calls, or whether something else uses the ledger. A process that was killed leaves holds that expire.",
     CALLED: "Find out how these calls reached their handler without the gate and its ledger.",
@@ -27,7 +30,7 @@ def of_ledger(figures: Figures) -> Iterator[Finding]:
     """One finding for each way to differ."""
     for what, kind in KINDS.items():
         rows = () if figures.reconciled is None else figures.reconciled.of(what)
-        if rows:
+        if rows and COVERED.get(what) not in figures.signs.cover.columns:
             calls, orbs, captured = sum(row.calls for row in rows), sum(row.orbs for row in rows), sum(row.captured for row in rows)
             difference = {
                 HELD: f"{number(calls, 'hold')} {'has' if calls == 1 else 'have'} no call in the log, and {number(captured, 'orb')} of {'it' if calls == 1 else 'them'} {'was' if captured == 1 else 'were'} captured",

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..._number import number
-from ..failures import ALL, ATTACK
+from ..._count.served import SERVED_THOUGH_DENIED
+from ..failures import ALL, ATTACK, OUTAGE
 from ..figures import Finding
 from ..numbers import HIGH, LOW, MEDIUM, share, shown
+from ..timelines import ERROR
 from .words import CAUSES, NO_CALLS, ROUTES, SERVER, UNREAD, WARNINGS
 
 if TYPE_CHECKING:
@@ -72,8 +74,10 @@ def unjudged(figures: Figures) -> dict[str, int]:
         # Its calls are in groups of callers that do not look like anything.
         of = figures.denials.failures.where(lambda row: row.counted != ALL and row.looks_like == ATTACK and row.route == attack.route)
         denied -= min(denied, max(0, attack.failed - sum(row.failed for row in of)), sum(row.calls for row in rows if attack.route in row.routes))
+    # Preflights have a finding of their own.
+    denied -= min(denied, figures.served.of(SERVED_THOUGH_DENIED, is_preflight=True))
     return {
-        WITH_ERROR: figures.served.server_errors,
+        WITH_ERROR: figures.served.server_errors - sum(row.failed for row in figures.denials.failures if row.looks_like == OUTAGE and row.outcome == ERROR),
         "were denied without a likely cause": denied,
         "match no route and were not refused": figures.served.unmatched,
     }

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..._number import number
 from ..figures import Finding
-from ..numbers import HIGH, LOW, MEDIUM, bound, length, shown, when
+from ..numbers import FACT, HIGH, LOW, MEDIUM, bound, length, shown, when
+from ..thresholds import FAILED_PART, UNUSED_DAYS
 from ..tokens import CLOCK, EXPIRED, ROAMING, SHARED, TWO_NETWORKS
 from .server import OF_CLOCK
 from .words import CAUSES, MOST_PAIRS, ORBS, PROPERTIES, TOKENS, UNKNOWN, UNUSED
@@ -70,6 +71,9 @@ def of_orbs(figures: Figures) -> Iterator[Finding]:
     if not rows:
         return
     calls, orbs = sum(row.calls for row in rows), sum(row.orbs for row in rows)
+    # Most services charge nobody for such calls; the section lists them.
+    if calls < FAILED_PART * figures.orbs.total.calls:
+        return
     first = ", ".join(f"{number(row.calls)} to {row.route or shown(row.scope)} with status {row.status}, the first in row {number(row.row)}" for row in rows[:MOST_PAIRS])
     more = f", and {number(len(rows) - MOST_PAIRS, 'more pair')} of route and status" if len(rows) > MOST_PAIRS else ""
     what = f"{number(orbs, 'orb')} {'belongs' if orbs == 1 else 'belong'} to calls" if orbs else f"{number(calls, 'call')} that {'consumes' if calls == 1 else 'consume'} orbs"
@@ -81,23 +85,41 @@ def of_orbs(figures: Figures) -> Iterator[Finding]:
 REVIEW = "Review these grants: no call of this log used them."
 
 
+def review(figures: Figures) -> str:
+    """What to do about grants that callers never used: a proposal only for those without a use for long."""
+    every, long = figures.unused_by_caller, _is_long(figures)
+    if long:
+        those, them = ("the one", "it") if long == 1 else (f"those {number(long)}", "them")
+        return f"Revoke {those} with {UNUSED_DAYS} days without a use, if no job of a year needs {them}: the section names {them}."
+    most = max((row.days for row in every if row.days is not None), default=None)
+    shows = "The log has no times of these grants" if most is None else f"The logs show at most {number(most, 'day')} without a use"
+    return f"{shows}, so nothing is proposed: that needs {UNUSED_DAYS} days. Give the bundle of the last report as --since, which adds its days."
+
+
+def _is_long(figures: Figures) -> int:
+    """The grants that were unused for so long that revoking them is proposed. For a shorter time, nearly every log has some."""
+    return sum(row.days is not None and row.days >= UNUSED_DAYS for row in figures.unused_by_caller)
+
+
 def _needed(count: int) -> str:
     """A note that denied calls needed some of the granted scopes, so revoking them would be wrong."""
     return f", but denied calls needed {number(count)} of them" if count else ""
 
 
 def of_scopes(figures: Figures) -> Iterator[Finding]:
+    if "scopes" in figures.signs.cover.columns:
+        return
     unused, pairs, needed = len(figures.unused), len(figures.unused_by_caller), figures.needed
     if pairs:
         kept = sum((use.caller, use.scope) in needed for use in figures.unused_by_caller)
         never = f"; {number(unused, 'scope')} {'is' if unused == 1 else 'are'} never used" if unused else ""
         sentence = f"{bound(pairs, figures.scopes.by_caller_is_exact, 'grant')} of a scope to a caller {'was' if pairs == 1 else 'were'} never used{_needed(kept)}{never}."
-        yield Finding(LOW, "unused_grants", pairs, figures.scopes.by_caller_is_exact, sentence, REVIEW, UNUSED)
+        yield Finding(LOW if _is_long(figures) else FACT, "unused_grants", pairs, figures.scopes.by_caller_is_exact, sentence, review(figures), UNUSED)
     elif unused:
         lacked = {scope for _, scope in needed}
         kept = sum(use.scope in lacked for use in figures.unused)
         sentence = f"{number(unused, 'scope')} {'was' if unused == 1 else 'were'} granted and never used{_needed(kept)}."
-        yield Finding(LOW, "unused_grants", unused, True, sentence, REVIEW, UNUSED)
+        yield Finding(FACT, "unused_grants", unused, True, sentence, REVIEW, UNUSED)
     if figures.unknown.scopes:
         scopes = bound(figures.unknown.different, figures.unknown.is_exact, "scope")
         sentence = f"{scopes} in valid tokens {'is' if figures.unknown.different == 1 else 'are'} not in the policy."

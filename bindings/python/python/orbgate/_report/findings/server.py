@@ -10,8 +10,9 @@ from ..._count.text import NO_CALLER
 from ..._number import number
 from ..failures import OUTAGE
 from ..figures import Finding
-from ..numbers import HIGH, LOW, MEDIUM, bound, length, shown, when
+from ..numbers import FACT, HIGH, LOW, MEDIUM, bound, length, shown, when
 from ..switch import AGAINST
+from ..thresholds import RENEWED_PART, RENEWED_REST, RENEWED_SECONDS, ROTATION_SECONDS
 from ..timelines import REJECTED
 from .callers import described
 from .words import CHANGED, MOST_OF_NAMES, MOST_PAIRS, SERVER, them, were
@@ -27,12 +28,23 @@ if TYPE_CHECKING:
 
 def of_server(figures: Figures) -> Iterator[Finding]:
     served, refused = (sum(row.calls for row in _mismatches(figures, what)) for what in (SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED))
-    if served:
+    # What a doubt about the log covers shows nothing of the server.
+    covered = min(served, figures.signs.cover.served)
+    if served and COVERED * (served - covered) > served:
         other = _by_other(figures, served, "served_as_other", "allowed")
+        doubted = f"; {number(covered)} of them have values that the log cuts or writes otherwise, and show nothing" if covered else ""
         action = "Find out why the server lets these calls in: it might lack the check, or use another policy."
         if figures.changes is not None and figures.changes.sides.switch is not None and figures.changes.sides.served_as_other == served:
             action = _advice(figures.changes)
-        yield Finding(HIGH, "served_though_denied", served, True, f"{were(served)} served although the policy denies {them(served)}{_most(figures, SERVED_THOUGH_DENIED)}.{other}", action, SERVER)
+        yield Finding(
+            HIGH,
+            "served_though_denied",
+            served,
+            True,
+            f"{were(served)} served although the policy denies {them(served)}{_most(figures, SERVED_THOUGH_DENIED)}{doubted}.{other}",
+            action,
+            SERVER,
+        )
     if refused:
         changed = figures.denials.failures.where(lambda row: row.outcome == REJECTED)
         since = f"; {described(changed[0], figures)}" if changed and changed[0].looks_like != OUTAGE else ""
@@ -43,15 +55,48 @@ def of_server(figures: Figures) -> Iterator[Finding]:
             action = KEYS
         if early := _early(figures, refused):
             since, action = f"{since}{early}", OF_CLOCK
-        yield Finding(MEDIUM, "refused_though_allowed", refused, True, f"{were(refused)} rejected although the policy allows {them(refused)}{_most(figures, REFUSED_THOUGH_ALLOWED)}{since}.{_by_other(figures, refused, 'refused_as_other', 'denied')}", action, SERVER)
+        if is_renewed := _is_renewed(figures):
+            since = f"; the callers of {number(figures.tokens.renewed)} of them were served again within {length(RENEWED_SECONDS)}, as when a token expires and is renewed{since}"
+        yield Finding(
+            FACT if is_renewed else LOW if _is_rotation(figures) else MEDIUM,
+            "refused_though_allowed",
+            refused,
+            True,
+            f"{were(refused)} rejected although the policy allows {them(refused)}{_most(figures, REFUSED_THOUGH_ALLOWED)}{since}.{_by_other(figures, refused, 'refused_as_other', 'denied')}",
+            action,
+            SERVER,
+        )
     if preflights := figures.served.of(SERVED_THOUGH_DENIED, is_preflight=True):
         sentence = f"{number(preflights, 'preflight')} (OPTIONS without a token) {'was' if preflights == 1 else 'were'} served, which the policy does not allow."
         yield Finding(LOW, "preflights", preflights, True, sentence, "Name the OPTIONS routes with --public if the server answers preflights.", SERVER)
 
 
+# Of the calls that look served although denied, a doubt about the log covers all but one in so many, or the finding stays.
+COVERED = 20
 # The advice about an outage of refused tokens, and about a clock.
 KEYS = "Find out what failed at that time, for example whether the gate could fetch the issuer's keys."
 OF_CLOCK = "Compare the clocks of the servers: one of them may refuse tokens that are still valid."
+
+
+def _is_rotation(figures: Figures) -> bool:
+    """Whether all refusals of tokens are within minutes, and the callers succeed again, as in a rotation of keys."""
+    rows = _mismatches(figures, REFUSED_THOUGH_ALLOWED)
+    first, last = _ends(rows)
+    end = figures.times.last
+    if first is None or last is None or end is None or any(row.status != 401 for row in rows):
+        return False
+    return (last - first).total_seconds() <= ROTATION_SECONDS and (end - last).total_seconds() > ROTATION_SECONDS
+
+
+def _is_renewed(figures: Figures) -> bool:
+    """Whether the refusals look like tokens that expired, of which the log doesn't show the expiry: callers are served soon after each."""
+    rows, tokens = _mismatches(figures, REFUSED_THOUGH_ALLOWED), figures.tokens
+    is_change = any(row.outcome == REJECTED for row in figures.denials.failures)
+    columns = figures.log.arguments.get("columns")
+    has_expiry = isinstance(columns, dict) and "token_expires" in columns
+    refused = sum(row.calls for row in rows)
+    is_most = tokens.renewed >= RENEWED_PART * refused or refused - tokens.renewed <= min(RENEWED_REST, tokens.renewed)
+    return not is_change and not has_expiry and all(row.status == 401 for row in rows) and is_most
 
 
 def _early(figures: Figures, refused: int) -> str:
@@ -157,4 +202,7 @@ def responses(figures: Figures) -> str:
     nothing = f"; {', '.join(rest)} prove nothing" if rest else ""
     if not served.proved:
         return f"No response shows whether the server let a call in{nothing}."
-    return f"In {number(served.proved, 'call')} whose response shows whether the server let it in, it agrees with the policy's decision{nothing}."
+    # Refusals that are no finding, because their tokens were renewed.
+    refused = served.of(REFUSED_THOUGH_ALLOWED)
+    calls = f"{number(served.proved - refused)} of {number(served.proved, 'call')}" if refused else number(served.proved, "call")
+    return f"In {calls} whose response shows whether the server let it in, it agrees with the policy's decision{nothing}."

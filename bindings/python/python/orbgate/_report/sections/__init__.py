@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..findings.words import NO_CALLS, TOKENS, UNREAD
+from ..findings.words import NO_CALLS, SIGNS, TOKENS, UNREAD
 from ..numbers import bound, shown
 from ..._number import number
 from . import callers, calls, denials, orbs, parts, properties, scopes
-from .parts import CODE, NUMBER, WORDS, Section
+from .parts import CODE, NAME, NUMBER, WORDS, Section
 
 if TYPE_CHECKING:
     from ..._policy import Policy
@@ -43,6 +43,7 @@ def _sections(figures: Figures, policy: Policy, top: int) -> Sequence[Section]:
         scopes.probed(figures, top),
         callers.callers(figures, top),
         *_tokens(figures, top),
+        _signs(figures, top),
         denials.told_apart(figures, top),
     ]
 
@@ -59,6 +60,26 @@ def _tokens(figures: Figures, top: int) -> Sequence[Section]:
     columns = {"token": CODE, "what": WORDS, "clients": CODE, "networks": CODE, "calls": NUMBER, "first row": NUMBER}
     finding = f"{bound(len({row.token for row in uses}), figures.tokens.is_exact, 'token')} {'is' if len(uses) == 1 else 'are'} used in a suspicious way. Only fingerprints are shown."
     return [Section(TOKENS, finding, [], [parts.table("Tokens used in a suspicious way", columns, rows, top, len(uses), "tokens_uses")])]
+
+
+def _signs(figures: Figures, top: int) -> Section:
+    """The signs, the checks that need more columns, and the numbers that findings depend on."""
+    found, thresholds = figures.signs.signs, figures.signs.thresholds
+    rows = [(row.level, row.kind.replace("_", " "), shown(row.subject), bound(row.affected, row.is_exact), row.sentence) for row in found[:top]]
+    values = [f"{100 * row.value:g}% {row.unit}" if row.unit.startswith("of ") else f"{row.value:,g} {row.unit}" for row in thresholds]
+    limits = [(row.findings.replace("_", " "), f"{value}: {row.name}", row.healthy) for row, value in zip(thresholds, values)]
+    signs = parts.table("Signs", {"level": NAME, "kind": NAME, "about": WORDS, "calls": NUMBER, "what": WORDS}, rows, top, len(found), "signs_signs")
+    numbers = parts.table(
+        "Numbers that these findings depend on, and the healthy log that fixed each",
+        {"finding": NAME, "number": WORDS, "why": WORDS},
+        limits,
+        len(limits),
+        len(limits),
+        "signs_thresholds",
+    )
+    nothing = "No sign that the log is incomplete, that anything is new, or that objects, addresses or tokens are tried."
+    finding = f"{number(len(found), 'sign')} in the counts of the whole log." if found else nothing
+    return Section(SIGNS, " ".join([finding, *figures.signs.not_made]), [], [*([signs] if rows else []), numbers._replace(is_folded=True)])
 
 
 def _unread(figures: Figures, top: int) -> Section:

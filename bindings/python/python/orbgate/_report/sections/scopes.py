@@ -35,7 +35,7 @@ def unused(figures: Figures, policy: Policy, top: int) -> Section:
         return Section(name, f"No valid token in the log has a scope of the policy.{_invalid(figures)}", [], [])
     held_by = _holders(figures)
     needed = figures.needed
-    tables = _unused_by_caller(held_by, needed, top)
+    tables = _unused_by_caller(held_by, needed, {(use.caller, use.scope): use.days for use in figures.scopes.by_caller}, top)
     pairs = figures.unused_by_caller
     by_caller = ""
     if figures.callers.counts:
@@ -90,15 +90,24 @@ def _held(holders: dict[str, dict[str, bool]]) -> list[Chart]:
     return [parts.chart("Scopes of callers, used and never used", drawn, USED, UNUSED)._replace(more=len(holders) - len(first), mark="row", source="scopes_by_caller")]
 
 
-def _unused_by_caller(holders: dict[str, dict[str, bool]], needed: dict[tuple[str | None, str], int], top: int) -> list[Table]:
-    """The same callers with the numbers of their scopes. Unused scopes that their denied calls needed come first."""
+def _unused_by_caller(
+    holders: dict[str, dict[str, bool]], needed: dict[tuple[str | None, str], int], days: dict[tuple[str, str], int | None], top: int
+) -> list[Table]:
+    """The same callers with the numbers of their scopes, and the days without a use of each. Unused scopes that their denied calls needed come
+    first.
+    """
     rows = []
     for caller in [*holders][:top]:
         which = sorted((scope for scope, is_used in holders[caller].items() if not is_used), key=lambda scope: ((caller, scope) not in needed, scope))
-        texts = [f"{shown(scope)}{_denied(needed.get((caller, scope), 0))}" for scope in which]
+        texts = [f"{shown(scope)}{_unused_for(days[caller, scope])}{_denied(needed.get((caller, scope), 0))}" for scope in which]
         rows.append((shown(caller), number(len(holders[caller])), number(len(which)), parts.some(texts)))
     columns = {"caller": CODE, "scopes held": NUMBER, "never used": NUMBER, "which": CODE}
     return [parts.table("Unused scopes of callers", columns, rows, top, len(holders), "scopes_by_caller")] if rows else []
+
+
+def _unused_for(days: int | None) -> str:
+    """For how many days of logs a scope wasn't used."""
+    return f" ({number(days, 'day')})" if days else ""
 
 
 def _denied(calls: int) -> str:

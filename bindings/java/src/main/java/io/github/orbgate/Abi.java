@@ -22,8 +22,9 @@ interface Abi {
     /** {@code orbgate_engine_route}: called for every route of a policy. */
     int route(long engine, int number, long out);
 
-    /** {@code orbgate_gate_call}. */
-    int gateCall(long gate, long engine, long step, long question, long questionLength, long answer);
+    /** {@code orbgate_gate_ask}. */
+    int gateAsk(
+            long gate, long engine, long step, long question, long questionLength, long answer, long room, long answerLength);
 
     /** {@code orbgate_abi_version}: the cheapest call. */
     int abiVersion();

@@ -15,6 +15,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -41,7 +42,7 @@ public final class Gate implements Guard, AutoCloseable {
     private final AtomicBoolean saidUncounted = new AtomicBoolean();
     private final AtomicBoolean saidUnaudited = new AtomicBoolean();
     private final AtomicBoolean saidUnexplained = new AtomicBoolean();
-    private final AtomicBoolean saidUncharged = new AtomicBoolean();
+    private final AtomicReference<String> charging = new AtomicReference<>();
     private final Reloads reloads;
     private final boolean debugs;
     private final Set<Pair> agreed = ConcurrentHashMap.newKeySet();
@@ -52,7 +53,7 @@ public final class Gate implements Guard, AutoCloseable {
         keys = new Keys(nativeGate, builder.client == null ? Builder.usualClient() : builder.client, LOGGER);
         count = builder.count;
         audit = builder.audit;
-        reloads = new Reloads(policy, nativeGate, keys, builder.refusesWider, this::check, labels -> count(Names.POLICY_LOADS_TOTAL, labels), LOGGER);
+        reloads = new Reloads(policy, nativeGate, keys, builder.refusesWider, labels -> count(Names.POLICY_LOADS_TOTAL, labels), LOGGER);
         debugs = builder.debugs;
         keys.fetch();
     }
@@ -185,8 +186,7 @@ public final class Gate implements Guard, AutoCloseable {
         ask.withAudit = audit != null;
         ask.unixMs = System.currentTimeMillis();
         ask.monotonicMs = keys.now();
-        Step step = nativeGate.take();
-        try {
+        try (Step step = new Step()) {
             Replied replied = deciding(request, ask, step);
             while (true) {
                 if (replied.mayCall()) {
@@ -202,8 +202,6 @@ public final class Gate implements Guard, AutoCloseable {
                 // The policy may have been replaced meanwhile.
                 replied = deciding(request, resume, step);
             }
-        } finally {
-            nativeGate.give(step);
         }
     }
 
@@ -260,7 +258,8 @@ public final class Gate implements Guard, AutoCloseable {
     }
 
     /**
-     * Follows a policy file: a thread reads it at an interval, and loads each version that is valid and was read twice without a change.
+     * Follows a policy file: a thread reads it at an interval, and loads each valid version an interval after its bytes were first read, if
+     * they haven't changed, or at once if it has a valid seal.
      * Everything else is logged and counted once, and changes nothing. The first version is the one after the active policy.
      *
      * @param interval the time between two reads, such as two seconds
@@ -387,14 +386,14 @@ public final class Gate implements Guard, AutoCloseable {
 
     /**
      * Checks a policy before you store it in the handle of this gate: no path may match both a public route and a route
-     * of the policy. {@link #reload} includes this check. The log says once if routes consume orbs, because no gate in Java charges them.
+     * of the policy. {@link #reload} includes this check. The log states how many routes consume orbs, because no gate in Java charges them.
      *
      * @throws ConfigurationException if one does
      */
     public void check(Engine next) {
-        String notices = next.open().during(engine -> ((Messages.Done) nativeGate.ask(engine, new Messages.CheckEngine())).notices);
-        if (!notices.isEmpty() && !saidUncharged.getAndSet(true)) {
-            LOGGER.log(Level.WARNING, notices);
+        Messages.Done stated = next.open().during(engine -> (Messages.Done) nativeGate.ask(engine, new Messages.CheckEngine()));
+        if (!stated.notices.equals(charging.getAndSet(stated.notices))) {
+            keys.tell(stated);
         }
     }
 

@@ -45,8 +45,9 @@ final class JnaAbi implements Abi {
     }
 
     @Override
-    public int gateCall(long gate, long engine, long step, long question, long questionLength, long answer) {
-        return Functions.orbgate_gate_call(gate, engine, step, question, questionLength, answer);
+    public int gateAsk(
+            long gate, long engine, long step, long question, long questionLength, long answer, long room, long answerLength) {
+        return Functions.orbgate_gate_ask(gate, engine, step, question, questionLength, answer, room, answerLength);
     }
 
     @Override
@@ -106,8 +107,8 @@ final class JnaAbi implements Abi {
 
         static native int orbgate_engine_route(long engine, int number, long out);
 
-        static native int orbgate_gate_call(
-                long gate, long engine, long step, long question, long questionLength, long answer);
+        static native int orbgate_gate_ask(
+                long gate, long engine, long step, long question, long questionLength, long answer, long room, long answerLength);
 
         static native int orbgate_abi_version();
     }

@@ -47,7 +47,8 @@ final class Keys {
 
     /** Starts all due fetches, without waiting for them. */
     void fetch() {
-        for (Messages.Call call = next(); call != null; call = next()) {
+        Step step = new Step();
+        for (Messages.Call call = next(step); call != null; call = next(step)) {
             if (call.body == null) {
                 lock.lock();
                 try {
@@ -56,20 +57,26 @@ final class Keys {
                     lock.unlock();
                 }
             }
-            run(call);
+            run(call, step);
+            step = new Step();
         }
     }
 
-    /** The next call that is due; null without one. */
-    private Messages.Call next() {
+    /** The next call that is due, whose result is reported with its step; null without one. */
+    private Messages.Call next(Step step) {
         Messages.NextCall question = new Messages.NextCall();
         question.monotonicMs = now();
-        Messages.Reply reply = nativeGate.ask(0, question);
+        Messages.Reply reply = nativeGate.ask(0, question, step);
         if (reply instanceof Messages.Done done) {
-            Iterator<String> levels = done.levels.lines().iterator();
-            done.notices.lines().forEach(notice -> logger.log(next(levels), notice));
+            tell(done);
         }
         return reply instanceof Messages.Call call ? call : null;
+    }
+
+    /** Logs what the library says. */
+    void tell(Messages.Done done) {
+        Iterator<String> levels = done.levels.lines().iterator();
+        done.notices.lines().forEach(notice -> logger.log(next(levels), notice));
     }
 
     /** The level of a notice. Another library may have fewer levels, or others. */
@@ -81,8 +88,8 @@ final class Keys {
         };
     }
 
-    /** Makes all calls of an attempt. */
-    private void run(Messages.Call call) {
+    /** Makes all calls of an attempt, and ends its step. */
+    private void run(Messages.Call call, Step step) {
         CompletableFuture<HttpResponse<byte[]>> sent = send(call);
         running.add(sent);
         if (isClosed) {
@@ -95,17 +102,20 @@ final class Keys {
             running.remove(sent);
             Messages.Call next = null;
             try {
-                next = report(call, response, problem);
+                next = report(call, step, response, problem);
             } catch (RuntimeException failed) {
                 if (!isClosed) {
                     logger.log(Level.ERROR, "keys cannot be used", failed);
                 }
+            } finally {
+                if (next == null) {
+                    step.close();
+                    fetchOthers();
+                    end(call);
+                }
             }
-            if (next == null) {
-                fetchOthers();
-                end(call);
-            } else {
-                run(next);
+            if (next != null) {
+                run(next, step);
             }
         });
     }
@@ -134,13 +144,13 @@ final class Keys {
             return client.sendAsync(request.build(), head -> new LimitedBody(call.maxBytes));
         } catch (IllegalArgumentException unfit) {
             return CompletableFuture.failedFuture(new BadUrlException(unfit));
-        } catch (RuntimeException failed) {
+        } catch (RuntimeException | Error failed) {
             return CompletableFuture.failedFuture(failed); // A client of the service's own.
         }
     }
 
     /** Reports the result of a call. Returns the next call of the same attempt; null if it is over. */
-    private Messages.Call report(Messages.Call call, HttpResponse<byte[]> response, Throwable problem) {
+    private Messages.Call report(Messages.Call call, Step step, HttpResponse<byte[]> response, Throwable problem) {
         Messages.Called called = new Messages.Called();
         called.attempt = call.attempt;
         if (problem != null) {
@@ -157,7 +167,7 @@ final class Keys {
             called.body = response.body();
         }
         called.monotonicMs = now();
-        return nativeGate.ask(0, called) instanceof Messages.Call next ? next : null;
+        return nativeGate.ask(0, called, step) instanceof Messages.Call next ? next : null;
     }
 
     private static Messages.Header cacheControl(String value) {

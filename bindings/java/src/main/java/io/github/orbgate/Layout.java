@@ -15,6 +15,8 @@ final class Layout {
     static final int STATUS_NOT_FOUND = 4;
     static final int STATUS_PANIC = 5;
     static final int STATUS_INVALID_CONFIGURATION = 6;
+    static final int STATUS_TOO_SMALL = 7;
+    static final int STATUS_FULL = 8;
     static final int EFFECT_INVALID = 0;
     static final int EFFECT_DENY = 1;
     static final int EFFECT_ALLOW = 2;

@@ -77,6 +77,7 @@ final class Messages {
         boolean mcpDenyLegacy;
         String metadata = "";
         List<String> mcpOrigins = List.of();
+        boolean mcpChargeSessions;
 
         @Override
         public void write(Wire.Writer to) {
@@ -109,6 +110,7 @@ final class Messages {
             to.put(26, mcpDenyLegacy);
             to.put(27, metadata);
             to.texts(28, mcpOrigins);
+            to.put(29, mcpChargeSessions);
         }
     }
 

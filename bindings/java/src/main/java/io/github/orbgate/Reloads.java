@@ -13,16 +13,14 @@ final class Reloads {
     private final NativeGate nativeGate;
     private final Keys keys;
     private final boolean refusesWider;
-    private final Consumer<Engine> check;
     private final Consumer<Map<String, String>> count;
     private final System.Logger logger;
 
-    Reloads(Handle policy, NativeGate nativeGate, Keys keys, boolean refusesWider, Consumer<Engine> check, Consumer<Map<String, String>> count, System.Logger logger) {
+    Reloads(Handle policy, NativeGate nativeGate, Keys keys, boolean refusesWider, Consumer<Map<String, String>> count, System.Logger logger) {
         this.policy = policy;
         this.nativeGate = nativeGate;
         this.keys = keys;
         this.refusesWider = refusesWider;
-        this.check = check;
         this.count = count;
         this.logger = logger;
     }
@@ -31,8 +29,7 @@ final class Reloads {
     void reload(Path file) throws IOException {
         Messages.Reload question = new Messages.Reload();
         question.isTold = true;
-        Step step = nativeGate.take();
-        try {
+        try (Step step = new Step()) {
             IOException unread = read(file, question);
             Messages.Loaded loaded = look(file, question, step);
             if (unread != null) {
@@ -41,8 +38,6 @@ final class Reloads {
             if (!loaded.isLoaded) {
                 throw Problem.of(loaded);
             }
-        } finally {
-            nativeGate.give(step);
         }
     }
 
@@ -51,7 +46,7 @@ final class Reloads {
         if (pauseMs < 1) {
             throw new IllegalArgumentException("the interval is at least a millisecond");
         }
-        Step step = nativeGate.take();
+        Step step = new Step();
         return new Watch(pauseMs, isTold -> {
             Messages.Reload question = new Messages.Reload();
             question.isTold = isTold;
@@ -59,7 +54,7 @@ final class Reloads {
             question.intervalMs = pauseMs;
             read(file, question);
             return look(file, question, step).pauseMs;
-        }, () -> nativeGate.give(step), logger);
+        }, step::close, logger);
     }
 
     /** Has the library judge what was read, and activates it or reports why not. */
@@ -74,14 +69,13 @@ final class Reloads {
         if (loaded.isLoaded) {
             try (Engine next = Engine.fromYaml(question.policy)) {
                 policy.store(next);
-                check.accept(next);
             }
         }
         if (!loaded.result.isEmpty()) {
             count.accept(Map.of(Names.LABEL_RESULT, loaded.result));
         }
         if (!loaded.message.isEmpty()) {
-            logger.log(loaded.isLoaded ? Level.INFO : Level.ERROR, loaded.message);
+            logger.log(loaded.status == 0 ? Level.INFO : Level.ERROR, loaded.message);
         }
         if (!loaded.warning.isEmpty()) {
             logger.log(Level.WARNING, loaded.warning);

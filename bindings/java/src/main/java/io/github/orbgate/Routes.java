@@ -20,16 +20,14 @@ final class Routes {
         }
         String policy = "orbgate: 1\napis: {a: {base_path: '', scopes: {s: {orbs: false, routes: ['" + route.replace("'", "''") + "']}}}}";
         String method = route.substring(0, route.indexOf(' '));
-        Step step = new Step();
-        try (Engine engine = Engine.fromYaml(policy)) {
+        try (Engine engine = Engine.fromYaml(policy);
+                Step step = new Step()) {
             return engine.open().during(pointer -> {
                 check(step.ask(0, pointer, question(List.of(new ServiceRoute(method, template)))));
                 return true;
             });
         } catch (RoutesException differ) {
             return false;
-        } finally {
-            step.free();
         }
     }
 

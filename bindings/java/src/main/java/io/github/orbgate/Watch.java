@@ -53,8 +53,8 @@ public final class Watch implements AutoCloseable {
     }
 
     /**
-     * Reads the file now, for an operator who has changed it, and doesn't wait for the result. A version with a seal is loaded at once,
-     * and others after at most a second.
+     * Reads the file now, for an operator who has changed it, and doesn't wait for the result. A version with a valid seal is loaded at
+     * once, and others at most a second after their bytes were first read, however often this is called.
      */
     public void readNow() {
         wakes.add(Wake.READ);

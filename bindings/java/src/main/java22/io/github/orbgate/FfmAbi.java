@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.nio.ByteBuffer;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
@@ -59,11 +60,8 @@ final class FfmAbi implements Abi {
 
     // A gate verifies signatures and waits for locks, so the garbage collector must not wait for
     // it.
-    private static final MethodHandle GATE_CALL =
-            handle(
-                    "orbgate_gate_call",
-                    List.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
-                    JAVA_INT);
+    private static final MethodHandle GATE_ASK =
+            handle("orbgate_gate_ask", Collections.nCopies(8, JAVA_LONG), JAVA_INT);
     private static final MethodHandle ABI_VERSION = handle("orbgate_abi_version", List.of(), JAVA_INT, SHORT);
 
     /** The parameters of the packed calls. */
@@ -192,9 +190,10 @@ final class FfmAbi implements Abi {
     }
 
     @Override
-    public int gateCall(long gate, long engine, long step, long question, long questionLength, long answer) {
+    public int gateAsk(
+            long gate, long engine, long step, long question, long questionLength, long answer, long room, long answerLength) {
         try {
-            return (int) GATE_CALL.invokeExact(gate, engine, step, question, questionLength, answer);
+            return (int) GATE_ASK.invokeExact(gate, engine, step, question, questionLength, answer, room, answerLength);
         } catch (Throwable problem) {
             throw impossible(problem);
         }

@@ -78,6 +78,7 @@ public final class TestIssuer implements AutoCloseable {
                     kind:
                       user: [{claim: token_kind, equals: user}]
                       organisation: [{claim: token_kind, equals: organisation}]
+                    account: subject
                 """
                 .formatted(name, AUDIENCE, name);
     }

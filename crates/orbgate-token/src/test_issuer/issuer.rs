@@ -11,6 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use orbgate::TokenKind;
 use serde_json::{Map, Value, json};
 
+use super::claims::{self, TestClaims, TestIssuerError};
 use crate::config::error::ConfigError;
 use crate::keys::{KeySet, KeySetError, Keys};
 use crate::verifier::Verifier;
@@ -18,8 +19,8 @@ use crate::verifier::Verifier;
 /// An issuer for tests of a service, with its own key. Don't use it in production: it issues a token to any
 /// client that asks.
 ///
-/// Without a network, pass [`verifier`](Self::verifier) and [`keys`](Self::keys) to your service. Or serve
-/// [`response`](Self::response) on a loopback address, as `orbgate token issue` does.
+/// Without a network, pass [`verifier`](Self::verifier) and [`keys`](Self::keys) to your service. Or serve a
+/// [`TestServer`](crate::TestServer) on a loopback address, as `orbgate token issue` does.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -33,25 +34,21 @@ use crate::verifier::Verifier;
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 pub struct TestIssuer {
-    url: String,
+    pub(super) url: String,
+    key_id: String,
     pair: EcdsaKeyPair,
+    pub(super) claims: TestClaims,
 }
-
-/// No key could be generated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the system gives no randomness for a key")]
-#[non_exhaustive]
-pub struct TestIssuerError;
 
 impl From<Unspecified> for TestIssuerError {
     fn from(_: Unspecified) -> Self {
-        Self
+        Self::NoKey
     }
 }
 
 impl TestIssuer {
-    /// The audience of its tokens.
-    pub const AUDIENCE: &'static str = "https://service.test";
+    /// The audience of its tokens, unless its [`claims`](Self::claims) state another one.
+    pub const AUDIENCE: &'static str = claims::AUDIENCE;
 
     /// Makes an issuer with this `iss` and a new key.
     ///
@@ -60,8 +57,21 @@ impl TestIssuer {
     /// Fails if the system provides no randomness.
     pub fn new(url: impl Into<String>) -> Result<Self, TestIssuerError> {
         let pair = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING)?;
-        let url = url.into();
-        Ok(Self { url, pair })
+        Ok(Self { url: url.into(), key_id: "test".to_owned(), pair, claims: TestClaims::default() })
+    }
+
+    /// Sets what its tokens state.
+    #[must_use]
+    pub fn claims(mut self, claims: TestClaims) -> Self {
+        self.claims = claims;
+        self
+    }
+
+    /// Sets the `kid` of its key; `test` otherwise.
+    #[must_use]
+    pub fn key_id(mut self, key_id: impl Into<String>) -> Self {
+        self.key_id = key_id.into();
+        self
     }
 
     /// A configuration that trusts this issuer, as JSON, which is also YAML.
@@ -70,7 +80,7 @@ impl TestIssuer {
         let kind = |name| json!([{ "claim": "token_kind", "equals": name }]);
         let issuer = json!({
             "issuer": self.url,
-            "audience": Self::AUDIENCE,
+            "audience": self.claims.audience,
             "jwks_uri": format!("{}/jwks", self.url),
             "algorithms": ["ES256"],
             "kind": { "user": kind("user"), "organisation": kind("organisation") },
@@ -96,7 +106,7 @@ impl TestIssuer {
         let coordinates = point.get(1..).and_then(|both| both.split_at_checked(32));
         let (x, y) = coordinates.unwrap_or_default();
         let [x, y] = [x, y].map(|coordinate| URL_SAFE_NO_PAD.encode(coordinate));
-        json!({ "keys": [{ "kty": "EC", "crv": "P-256", "kid": "test", "x": x, "y": y }] }).to_string()
+        json!({ "keys": [{ "kty": "EC", "crv": "P-256", "kid": self.key_id, "x": x, "y": y }] }).to_string()
     }
 
     /// Its key, for [`Verifier::verify`].
@@ -109,7 +119,7 @@ impl TestIssuer {
         Ok(Keys::new().with(&self.url, keys))
     }
 
-    /// A token of this kind with these scopes, separated by spaces. It expires in ten minutes.
+    /// A token of this kind with these scopes, separated by spaces.
     #[must_use]
     pub fn token(&self, kind: TokenKind, scopes: &str, now: SystemTime) -> String {
         self.token_with(kind, scopes, &Map::new(), now)
@@ -117,47 +127,28 @@ impl TestIssuer {
 
     /// A token with additional or changed claims. A claim whose value is null is left out.
     #[must_use]
-    pub fn token_with(&self, kind: TokenKind, scopes: &str, claims: &Map<String, Value>, now: SystemTime) -> String {
-        let now = now.duration_since(UNIX_EPOCH);
-        let now = now.unwrap_or_default().as_secs();
-        let usual = json!({
-            "iss": self.url, "aud": Self::AUDIENCE, "sub": "subject", "client_id": "client", "iat": now,
-            "exp": now.saturating_add(600), "token_kind": kind.as_str(), "scope": scopes,
-        });
-        let mut all: Map<_, _> = match usual {
-            Value::Object(usual) => usual,
-            _ => Map::new(),
-        };
-        all.extend(claims.clone());
-        all.retain(|_, value| !value.is_null());
-        let header = json!({ "alg": "ES256", "typ": "at+jwt", "kid": "test" });
-        let parts = [header.to_string(), Value::Object(all).to_string()];
-        let signed = parts.map(|part| URL_SAFE_NO_PAD.encode(part)).join(".");
+    pub fn token_with(&self, kind: TokenKind, scopes: &str, changed: &Map<String, Value>, now: SystemTime) -> String {
+        let claims = TestClaims { kind, ..self.claims.clone() };
+        self.sign(&claims, scopes, changed, now)
+    }
+
+    pub(super) fn sign(
+        &self,
+        claims: &TestClaims,
+        scopes: &str,
+        changed: &Map<String, Value>,
+        now: SystemTime,
+    ) -> String {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+        let header = json!({ "alg": "ES256", "typ": "at+jwt", "kid": self.key_id });
+        let parts = [header, claims.all(&self.url, scopes, changed, now)];
+        let signed = parts.map(|part| URL_SAFE_NO_PAD.encode(part.to_string())).join(".");
         let signature = self.pair.sign(&SystemRandom::new(), signed.as_bytes());
         // Without randomness, the token has no signature and is rejected.
         let signature = signature.map(|signature| URL_SAFE_NO_PAD.encode(signature));
         let signature = signature.unwrap_or_default();
         format!("{signed}.{signature}")
-    }
-
-    /// The body of the response to `GET` for this target: `/tokens.yaml`, `/jwks` or
-    /// `/token?kind=user&scope=read:orbs`. `None` is a 404.
-    #[must_use]
-    pub fn response(&self, target: &str, now: SystemTime) -> Option<String> {
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        match path {
-            "/tokens.yaml" => Some(format!("{}\n", self.tokens_yaml())),
-            "/jwks" => Some(self.jwks()),
-            "/token" => {
-                let pairs = || query.split('&').filter_map(|pair| pair.split_once('='));
-                let get = |name: &str| pairs().find(|(own, _)| *own == name).map(|(_, value)| value);
-                let kind = TokenKind::from_name(get("kind").unwrap_or("user"));
-                let scopes = get("scope").unwrap_or_default().replace('+', " ");
-                let scopes = percent_encoding::percent_decode_str(&scopes).decode_utf8();
-                Some(self.token(kind, &scopes.ok()?, now))
-            }
-            _ => None,
-        }
     }
 }
 

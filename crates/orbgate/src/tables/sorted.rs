@@ -4,17 +4,17 @@ use core::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Sorts as [`slice::sort`] does.
-pub(crate) fn sort<T: Ord>(list: &mut Vec<T>) {
+pub fn sort<T: Ord>(list: &mut Vec<T>) {
     sort_by(list, T::cmp);
 }
 
 /// Sorts as [`slice::sort_by_key`] does.
-pub(crate) fn sort_by_key<T, K: Ord>(list: &mut Vec<T>, key: impl Fn(&T) -> K) {
+pub fn sort_by_key<T, K: Ord>(list: &mut Vec<T>, key: impl Fn(&T) -> K) {
     sort_by(list, |one, other| key(one).cmp(&key(other)));
 }
 
 /// Sorts as [`slice::sort_by`] does.
-pub(crate) fn sort_by<T>(list: &mut Vec<T>, compare: impl Fn(&T, &T) -> Ordering) {
+pub fn sort_by<T>(list: &mut Vec<T>, compare: impl Fn(&T, &T) -> Ordering) {
     let order = order(list.len(), &|one, other| match (list.get(one), list.get(other)) {
         (Some(one), Some(other)) => compare(one, other),
         _ => Ordering::Equal,
@@ -31,14 +31,14 @@ fn order(len: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
 }
 
 /// Collects a set without sorting first.
-pub(crate) fn set_of<T: Ord>(values: impl IntoIterator<Item = T>) -> BTreeSet<T> {
+pub fn set_of<T: Ord>(values: impl IntoIterator<Item = T>) -> BTreeSet<T> {
     let mut set = BTreeSet::new();
     set.extend(values);
     set
 }
 
 /// Collects a map without sorting first.
-pub(crate) fn map_of<K: Ord, V>(entries: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
+pub fn map_of<K: Ord, V>(entries: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
     let mut map = BTreeMap::new();
     map.extend(entries);
     map

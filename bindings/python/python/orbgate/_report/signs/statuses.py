@@ -1,0 +1,161 @@
+"""Statuses that one by one mean nothing: redirected calls, limits, and paths that all lack the same base path."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from ..._number import number
+from ..._read import private
+from ..numbers import FACT, LOW, MEDIUM, share, shown
+from ..thresholds import BASE_CALLS, BASE_PART, LASTING_EDGE, LIMITED_CALLS, LIMITED_HOURS, LIMITED_PART, REDIRECTED_CALLS, REDIRECTED_PART, REDIRECTED_ROUTE, REDIRECTED_ROUTES
+from ..timelines import OK, Window, outlying, pieces, window
+from .ground import Ground, Sign, name, said_when, sign
+
+
+def statuses(ground: Ground) -> Iterator[Sign]:
+    """The signs in the statuses of all calls together."""
+    if ground.period is None:
+        return
+    rows = [row for row in ground.evidence.statuses.rows() if ground.period.first <= row["second"] and row["last"] <= ground.period.last]
+    if ground.has_hours:
+        yield from _redirected(rows)
+        yield from _limited(rows)
+    yield from _lost(ground)
+
+
+def _redirected(rows: list[dict[str, Any]]) -> Iterator[Sign]:
+    """Nearly all calls of routes that were served before are redirected: what an outage of a login looks like."""
+    of = [
+        {
+            "bin": row["hour"],
+            "outcome": "3" if 300 <= (row["status"] or 0) < 400 and row["status"] != 304 else OK,
+            "first": row["second"],
+            "last": row["last"],
+            "calls": row["calls"],
+        }
+        for row in rows
+        if row["location"] is not None and row["outcome"] == OK
+    ]
+    every, stretch = of, window(pieces(of, {"3"}))
+    if not _is_outage(stretch):
+        # Only some of the routes: those of which a part of the calls was redirected for now.
+        routes: Counter[str] = Counter()
+        for row in rows:
+            routes[row["location"] or ""] += row["calls"] if row["status"] in (302, 303, 307) else 0
+        some = {route for route, count in routes.items() if count >= REDIRECTED_ROUTE}
+        of = [
+            one
+            for one, row in zip(of, (row for row in rows if row["location"] is not None and row["outcome"] == OK))
+            if row["location"] in some and row["status"] not in (301, 308)
+        ]
+        stretch = window(pieces(of, {"3"}))
+    if not _is_outage(stretch):
+        # Only some of the servers, whatever the route: a route that moved is redirected until the end.
+        stretch = outlying(pieces(every, {"3"}))
+        if stretch is not None and (stretch.failed < REDIRECTED_CALLS or not stretch.is_over or len(_routes(rows, stretch)) < REDIRECTED_ROUTES):
+            return
+    if stretch is None:
+        return
+    statuses: Counter[int] = Counter()
+    for row in rows:
+        is_inside = stretch.since <= row["second"] and row["last"] <= stretch.until
+        statuses[row["status"] or 0] += row["calls"] if is_inside and 300 <= (row["status"] or 0) < 400 and row["status"] != 304 else 0
+    status = statuses.most_common(1)[0][0]
+    sentence = (
+        f"{number(stretch.failed)} of {number(stretch.calls, 'allowed call')} were answered with {status} "
+        f"{said_when(stretch.since, stretch.until)}, before it {number(stretch.before_failed)} of {number(stretch.before)}, after "
+        f"it {number(stretch.after_failed)} of {number(stretch.after)}"
+    )
+    yield sign("redirected", MEDIUM, "all callers", stretch.failed, sentence, stretch.since, stretch.until)
+
+
+def _routes(rows: list[dict[str, Any]], stretch: Window) -> set[str]:
+    """The routes of which calls were redirected in a stretch of time."""
+    inside = [row for row in rows if stretch.since <= row["second"] and row["last"] <= stretch.until and row["location"] is not None]
+    return {row["location"] for row in inside if 300 <= (row["status"] or 0) < 400 and row["status"] != 304}
+
+
+def _is_outage(stretch: Window | None) -> bool:
+    return stretch is not None and stretch.failed >= REDIRECTED_CALLS and stretch.failed >= REDIRECTED_PART * stretch.calls and stretch.is_change
+
+
+def _limited(rows: list[dict[str, Any]]) -> Iterator[Sign]:
+    """Calls over a limit for hours, from the first such hour to the last."""
+    hours: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for row in rows:
+        of = hours[row["hour"]]
+        of[0] += row["calls"]
+        of[1] += row["calls"] if row["status"] == 429 else 0
+    limited = sorted(hour for hour, (calls, over) in hours.items() if over and over >= LIMITED_PART / 2 * calls)
+    if len(limited) < LIMITED_HOURS:
+        return
+    inside = [hours[hour] for hour in range(limited[0], limited[-1] + 1) if hour in hours]
+    calls, over = sum(of[0] for of in inside), sum(of[1] for of in inside)
+    if over < LIMITED_CALLS or over < LIMITED_PART * calls:
+        return
+    such = [row for row in rows if row["status"] == 429 and limited[0] <= row["hour"] <= limited[-1]]
+    first, last = min(row["second"] for row in such), max(row["last"] for row in such)
+    sentence = f"{number(over)} of {number(calls, 'call')} ({share(over, calls)}) were answered with 429 {said_when(first, last)}"
+    yield sign("rate_limited", MEDIUM, "all callers", over, sentence, first, last, min(row["row"] for row in such))
+
+
+def _lost(ground: Ground) -> Iterator[Sign]:
+    """Unknown paths that begin alike: a base path or a version that the policy lacks, or another spelling of one that it has."""
+    templates = [route.template for route in ground.policy.routes()]
+    known = {start for template in templates for start in (_start(template, 1), _start(template, 2))}
+    starts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    rows = [row for row in ground.evidence.lost.rows() if row["start"]]
+    for row in rows:
+        # Of scanners, each tries many starts.
+        starts[row["start"]].append(row)
+    served: Counter[bytes | None] = Counter()
+    for row in ground.evidence.made.rows():
+        served[row["caller"]] += row["calls"] if row["is_allowed"] else 0
+    for start, of in sorted(starts.items(), key=lambda one: -sum(row["calls"] for row in one[1])):
+        calls, callers = sum(row["calls"] for row in of), {row["caller"] for row in of}
+        spelling = _spelling(start, known)
+        own = sum(row["calls"] for row in rows if row["caller"] in callers)
+        if calls < BASE_CALLS or start in known or (not spelling and calls < BASE_PART * own / 2) or ("/" not in start.lstrip("/") and not spelling):
+            continue
+        gone = sum(row["calls"] for row in of if row["status"] == 410)
+        if gone * 10 >= 9 * calls:
+            # A version that was removed answers so since the log begins.
+            continue
+        seconds = [row["second"] for row in of if row["second"] is not None]
+        first, last = (min(seconds), max(row["last"] for row in of if row["last"] is not None)) if seconds else (None, None)
+        other = f", another spelling of {shown(spelling)}" if spelling else ", which the policy does not have"
+        who = f" by {shown(name(next(iter(callers))))}" if len(callers) == 1 else f" by {number(len(callers), 'caller')}"
+        sentence = (
+            f"{number(calls, 'call')}{who} without a route begin with "
+            f"{shown(private.target(start))}{other}{f', {said_when(first, last)}' if first is not None else ''}"
+        )
+        # What old versions of an application call all the time is no change.
+        edge = 0.0 if ground.period is None else LASTING_EDGE * (ground.period.last - ground.period.first)
+        is_lasting = (
+            not spelling
+            and first is not None
+            and last is not None
+            and ground.period is not None
+            and first - edge <= ground.period.first
+            and last + edge >= ground.period.last
+        )
+        is_few = all(served[caller] > sum(row["calls"] for row in of if row["caller"] == caller) for caller in callers)
+        level = FACT if is_lasting and is_few else LOW
+        yield sign("lost_base_path", level, private.target(start) or "", calls, sentence, first, last, min(row["row"] for row in of))
+        return
+
+
+def _start(path: str, count: int) -> str:
+    """The first segments of a path."""
+    return "/".join(path.split("/")[: count + 1])
+
+
+def _spelling(start: str, known: set[str]) -> str:
+    """The start of a template that this is another spelling of."""
+    plain = "/" + "/".join(part for part in start.lower().split("/") if part)
+    for one in sorted(known, key=len, reverse=True):
+        if one and one != start and one.lower() == plain:
+            return one
+    return ""

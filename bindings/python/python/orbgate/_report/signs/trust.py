@@ -1,0 +1,557 @@
+"""Whether a log can be trusted: hours without rows, a thinner sample, rows twice, values that are cut or written otherwise, mixed zones."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import accumulate
+from statistics import median
+from typing import Any
+
+from ..._number import number
+from ..._read import private
+from ..numbers import MEDIUM, length, share, shown
+from ..thresholds import (
+    CLASS_ROWS, COPY_APART, COPY_HOUR_PART, COPY_PART, COPY_ROWS, CUT_ENDS, CUT_PART, CUT_ROWS, DAY_PART, DAY_ROWS, END_CALLS, END_GONE, END_HOURS, END_PART, GAP_ALIKE,
+    GAP_CALLERS, GAP_CALLS, GAP_SECONDS, MASKED_CALLERS, MASKED_CALLS, MASKED_PART, SPELT_PART, SPELT_ROWS, STEP_PART, STEP_ROWS, THIN_CALLERS,
+    THIN_CALLS, THIN_FACTOR, THIN_HOURS,
+)  # fmt: skip
+from ..timelines import HOUR, second_of, time_of
+from ..tokens import network
+from .ground import Cover, Ground, Sign, name, said_when, sign
+
+DAY = 86_400
+# The kinds of tokens that are written as this package writes them.
+KINDS = (b"user", b"organisation")
+# Lengths at which systems cut values.
+ROUND = frozenset(
+    {
+        32,
+        40,
+        48,
+        50,
+        60,
+        63,
+        64,
+        80,
+        96,
+        100,
+        120,
+        127,
+        128,
+        150,
+        160,
+        180,
+        200,
+        250,
+        254,
+        255,
+        256,
+        400,
+        500,
+        511,
+        512,
+        1_000,
+        1_023,
+        1_024,
+        2_047,
+        2_048,
+        4_096,
+    }
+)
+
+
+def doubts(ground: Ground) -> tuple[list[Sign], Cover]:
+    """The doubts about a log, and what they cover."""
+    found: list[Sign] = []
+    if ground.period is not None and ground.has_hours:
+        found += [*_gaps(ground), *_thinner(ground), *_ends(ground), *_copies(ground), *_days(ground), *_zones(ground), *_masked(ground), *_classes(ground)]
+    cut, cover = _cut(ground)
+    spelt, more = _spelt(ground)
+    return [*found, *cut, *spelt], Cover(cover.served + more.served, cover.columns | more.columns)
+
+
+def not_made(ground: Ground) -> tuple[str, ...]:
+    """The checks that need columns that the log hasn't, a sentence each."""
+    evidence = ground.evidence
+    lacks = (
+        (evidence.has_instances, "instance", "whether the rows of one instance end early, and whether instances answer one token differently"),
+        (evidence.has_addresses, "address", "many callers from one address"),
+        (evidence.has_tokens, "token", "one token that is answered differently"),
+        (
+            evidence.has_accounts,
+            "account",
+            "whether calls moved the orbs of another account than theirs, except, with a ledger, for callers that nearly always use one account",
+        ),
+    )
+    return tuple(f"Not checked without a column `{column}`: {what}." for has, column, what in lacks if not has)
+
+
+def _gaps(ground: Ground) -> Iterator[Sign]:
+    """Times without rows, if many calls were made just before and after, and silences as long aren't usual."""
+    assert ground.period is not None
+    calls: Counter[tuple[int, int]] = Counter()
+    for row in ground.timed:
+        calls[second_of(row["earliest"]), second_of(row["latest"])] += row["calls"]
+    times = sorted(span for span in calls if ground.period.first <= span[0] and span[1] <= ground.period.last)
+    silences = [(later[0] - earlier[1], earlier[1], later[0]) for earlier, later in zip(times, times[1:]) if later[0] - earlier[1] >= GAP_SECONDS / 2]
+    for size, since, until in sorted(silences, reverse=True)[:MOST_GAPS]:
+        if size < GAP_SECONDS or sum(2 * other >= size for other, *_ in silences) > GAP_ALIKE + MOST_GAPS // 2 or _is_usual(size, since, until, silences):
+            continue
+        near = min(HOUR, max(size // 2, GAP_SECONDS))
+        before, after = (
+            sum(count for span, count in calls.items() if first <= span[0] and span[1] <= last)
+            for first, last in ((since - near, since), (until, until + near))
+        )
+        if min(before, after) * HOUR / near < GAP_CALLS:
+            continue
+        busy = {row["caller"] for row in ground.evidence.hours.rows() if row["hour"] in (since // HOUR, since // HOUR - 1)} & {
+            row["caller"] for row in ground.evidence.hours.rows() if row["hour"] in (until // HOUR, until // HOUR + 1)
+        }
+        if 0 < len(busy - {None}) < GAP_CALLERS:
+            continue
+        callers = f", and {number(len(busy), 'caller')} made calls on both sides" if busy else ""
+        sentence = (
+            f"no rows {said_when(since, until)} ({length(size)}), with {number(before, 'call')} in the {length(near)} before and "
+            f"{number(after)} in the {length(near)} after{callers}"
+        )
+        yield sign("rows_missing", MEDIUM, "the log", before + after, sentence, since, until)
+
+
+# The callers whose rates are compared.
+BUSIEST = 200
+# The most silences that are reported.
+MOST_GAPS = 4
+
+
+def _is_usual(size: int, since: int, until: int, silences: list[tuple[int, int, int]]) -> bool:
+    """Whether silences as long are usual, at the same time of day or at a weekend."""
+    alike = [start for other, start, _ in silences if 3 * other >= 2 * size and start != since]
+    at_same_hour = [start for start in alike if min((start - since) % DAY, (since - start) % DAY) <= 2 * HOUR]
+    if at_same_hour or len(alike) >= GAP_ALIKE:
+        return True
+    # The first of January 1970 was a Thursday.
+    if size > DAY / 2 and (since // DAY + 3) % 7 in (4, 5) and (until // DAY + 3) % 7 in (0, 6):
+        return True
+    # One night without calls, in a log of a day or two.
+    return size >= 5 * HOUR and (until // DAY * DAY + 3 * HOUR > since) and until % DAY >= 3 * HOUR
+
+
+def _thinner(ground: Ground) -> Iterator[Sign]:
+    """A time from which all callers make the same small part of their calls, as if one in so many rows were kept."""
+    assert ground.period is not None
+    by_caller: defaultdict[bytes | None, Counter[int]] = defaultdict(Counter)
+    whole: Counter[int] = Counter()
+    for row in ground.evidence.hours.rows():
+        if ground.period.first <= row["second"] and row["last"] <= ground.period.last:
+            by_caller[row["caller"]][row["hour"]] += row["calls"]
+            whole[row["hour"]] += row["calls"]
+    if not whole:
+        return
+    # The others make too few calls to tell.
+    busiest = sorted(by_caller, key=lambda caller: (-by_caller[caller].total(), caller or b""))[:BUSIEST]
+    by_caller = defaultdict(Counter, {caller: by_caller[caller] for caller in busiest})
+    start, end = min(whole), max(whole)
+    best: tuple[float, int, int, int, float] | None = None
+    for at in range(start + THIN_HOURS, end - THIN_HOURS + 1):
+        for begins in (True, False):
+            near, far = (range(at - THIN_HOURS, at), range(at + 1, at + 1 + THIN_HOURS))
+            much, little = (near, far) if begins else (far, near)
+            busy = sum(whole[hour] for hour in much)
+            few = sum(whole[hour] for hour in little)
+            if not few or few > THIN_FACTOR * busy or few * 100 < busy:
+                continue
+            factor = few / busy
+            callers = {caller: sum(hours[hour] for hour in much) for caller, hours in by_caller.items()}
+            large = {caller: calls for caller, calls in callers.items() if calls >= THIN_CALLS and calls * factor >= 2}
+            alike = [
+                caller for caller, calls in large.items() if factor / 2.5 <= sum(by_caller[caller][hour] for hour in little) / calls <= min(0.6, factor * 2.5)
+            ]
+            if len(large) < THIN_CALLERS or 10 * len(alike) < 8 * len(large):
+                continue
+            rest = [whole[hour] for hour in (range(at + 1, end) if begins else range(start + 1, at - 1))]
+            usual = median(whole[hour] for hour in (range(start, at) if begins else range(at + 1, end + 1)))
+            # An evening is followed by a morning, and one of the day before was alike.
+            if not rest or max(rest) > 0.75 * usual or _is_daily(whole, at, factor, begins, start, end):
+                continue
+            # The evening of a log of one day: callers slow down little by little.
+            step = (whole[at + 1], whole[at - 1]) if begins else (whole[at - 1], whole[at + 1])
+            if step[0] > 0.5 * step[1]:
+                continue
+            if best is None or factor < best[0]:
+                best = factor, at, len(alike), len(large), usual
+    if best is None:
+        return
+    factor, at, alike_count, large_count, usual = best
+    is_start = whole[at + 1] < whole[at - 1]
+    # The hour of the change has both.
+    of = [row for row in ground.evidence.hours.rows() if (row["hour"] > at if is_start else row["hour"] < at)]
+    first, last, calls = min(row["second"] for row in of), max(row["last"] for row in of), sum(row["calls"] for row in of)
+    one = max(2, round(1 / factor))
+    sentence = (
+        f"{'from' if is_start else 'until'} about {said_when(at * HOUR, at * HOUR).removeprefix('on ')} "
+        f"{'on ' if is_start else ''}all callers make about 1 in {one} of the calls that they make "
+        f"{'before' if is_start else 'after'}: {number(alike_count)} of {number(large_count, 'busy caller')} alike, as if rows "
+        "were sampled"
+    )
+    yield sign("thinner_sample", MEDIUM, "the log", calls, sentence, first, last)
+
+
+def _is_daily(whole: Counter[int], at: int, factor: float, begins: bool, start: int, end: int) -> bool:
+    """Whether the calls of another day also changed at the same hour."""
+    for day in (-48, -24, 24, 48):
+        if start <= at + day - THIN_HOURS and at + day + THIN_HOURS <= end:
+            near, far = (sum(whole[at + day + hour] for hour in hours) for hours in (range(-THIN_HOURS, 0), range(1, 1 + THIN_HOURS)))
+            much, little = (near, far) if begins else (far, near)
+            if little <= max(2 * factor, 0.6) * much:
+                return True
+    return False
+
+
+def _ends(ground: Ground) -> Iterator[Sign]:
+    """An instance, a file or an address with a steady part of the rows that ends in the middle, and whose calls nobody else takes over."""
+    assert ground.period is not None
+    evidence = ground.evidence
+    kinds = [
+        ("source", evidence.sources.rows(), "instance" if evidence.has_instances else "file"),
+        *([("address", evidence.places.rows(), "address")] if evidence.has_addresses else []),
+    ]
+    for column, rows, what in kinds:
+        hours: defaultdict[bytes, Counter[int]] = defaultdict(Counter)
+        ends: dict[bytes, tuple[int, int]] = {}
+        whole: Counter[int] = Counter()
+        for row in rows:
+            if row[column] is not None and ground.period.first <= row["second"] and row["last"] <= ground.period.last:
+                hours[row[column]][row["hour"]] += row["calls"]
+                first, last = ends.get(row[column], (row["second"], row["last"]))
+                ends[row[column]] = min(first, row["second"]), max(last, row["last"])
+                whole[row["hour"]] += row["calls"]
+        # Files one after the other are a log in parts.
+        if len(hours) < 2 or (what == "file" and not _overlap(ends)):
+            continue
+        every = whole.total()
+        begins = [first // HOUR for first, _ in ends.values()]
+        for of, of_hours in sorted(hours.items()):
+            first, last = ends[of]
+            end, count = last // HOUR, of_hours.total()
+            least = END_PART if what != "address" else 4 * END_PART
+            if (
+                count < END_CALLS
+                or count < least * every
+                or ground.period.last - last < max(END_HOURS * HOUR, ground.period.last - ground.period.first >> 4)
+                or end - first // HOUR < 3
+            ):
+                continue
+            steady = sum(1 for hour in range(first // HOUR, end) if of_hours[hour]) * 5 >= 4 * (end - first // HOUR)
+            if not steady or any(end - 1 <= begin <= end + 1 for begin in begins if begin > first // HOUR):
+                continue
+            near, far = (sum(whole[hour] for hour in some) for some in (range(end - THIN_HOURS, end), range(end + 1, end + 1 + THIN_HOURS)))
+            own = sum(of_hours[hour] for hour in range(end - THIN_HOURS, end))
+            # Where instances come and go, others take over by the next day.
+            gone = sum(ground.period.last - until > END_HOURS * HOUR for until in (other[1] for other in ends.values()))
+            day = [sum(counts[hour] for hour in some) for counts, some in ((whole, range(end - 24, end)), (whole, range(end + 1, end + 25)), (of_hours, range(end - 24, end)))]
+            is_replaced = gone > END_GONE and ground.period.last - last > DAY and day[1] > day[0] - day[2] / 2
+            if far > near - own / 2 or is_replaced:
+                continue
+            sentence = (
+                f"the rows of {what} {shown(name(of))} end {said_when(last, last)}, {length(ground.period.last - last)} before the log "
+                f"does, after {share(count, every)} of all rows; no other {what} has more since"
+            )
+            yield sign("source_ends", MEDIUM, name(of), count, sentence, first, last)
+
+
+def _masked(ground: Ground) -> Iterator[Sign]:
+    """Sources whose rows name only a few addresses from a time on, for callers that had others before."""
+    assert ground.period is not None
+    evidence, found = ground.evidence, list[tuple[bytes | None, int, int, set[bytes], int]]()
+    by: defaultdict[bytes | None, list[dict[str, Any]]] = defaultdict(list)
+    for row in evidence.source_addresses.rows() if evidence.has_addresses else ():
+        if row["address"] is not None:
+            by[row["source"]].append(row)
+    homes: defaultdict[bytes, list[dict[str, Any]]] = defaultdict(list)
+    for row in evidence.visits:
+        if row["caller"] is not None:
+            homes[row["address"]].append(row)
+    for source, rows in by.items():
+        begins: dict[bytes, int] = {}
+        for row in rows:
+            begins[row["address"]] = min(row["second"], begins.get(row["address"], row["second"]))
+        calls: Counter[bytes] = Counter()
+        for row in rows:
+            calls[row["address"]] += row["calls"]
+        by_second = sorted((row["second"], row["calls"]) for row in rows)
+        since_row = [0, *accumulate(count for _, count in reversed(by_second))][::-1]
+        # The addresses that are new, each with a large part of the rows since then.
+        new = {
+            address
+            for address, count in calls.items()
+            if begins[address] - ground.period.first > HOUR
+            and count >= MASKED_CALLS / 4
+            and MASKED_MOST * count >= since_row[bisect_left(by_second, (begins[address], 0))]
+        }
+        if not new or len(new) > MASKED_MOST:
+            continue
+        since = min(begins[address] for address in new)
+        # Services of the same network keep their own addresses.
+        kept = {address for address, begin in begins.items() if begin < since and network(address) is None}
+        inside = sum(row["calls"] for row in rows if row["second"] >= since and row["address"] not in kept)
+        own = sum(calls[address] for address in new)
+        if own >= MASKED_CALLS and own >= MASKED_PART * inside:
+            found.append((source, since, own, new, min(row["row"] for row in rows if row["address"] in new)))
+    addresses = {address for *_, new, _ in found for address in new}
+    moved = {row["caller"] for address in addresses for row in homes[address]} & {
+        row["caller"] for address, rows in homes.items() if address not in addresses for row in rows
+    }
+    if not found or len(moved) < MASKED_CALLERS:
+        return
+    since, calls_of = min(one[1] for one in found), sum(one[2] for one in found)
+    whose = (
+        f" of {', '.join(shown(name(one[0])) for one in sorted(found, key=lambda one: one[1])[:3] if one[0] is not None)}" if found[0][0] is not None else ""
+    )
+    sentence = (
+        f"since {said_when(since, since).removeprefix('on ')}, rows{whose} name only "
+        f"{', '.join(shown(name(one)) for one in sorted(addresses)[:3])} as the client's address: {number(calls_of, 'row')} of "
+        f"{number(len(moved), 'caller')} that had other addresses before"
+    )
+    yield sign("masked_addresses", MEDIUM, "the log", calls_of, sentence, since, ground.period.last, min(one[4] for one in found))
+
+
+# The most addresses of a proxy.
+MASKED_MOST = 4
+
+
+def _classes(ground: Ground) -> Iterator[Sign]:
+    """An instance whose rows have only the classes of statuses from a time on, such as 200 for 201 and 204."""
+    assert ground.period is not None
+    hours: defaultdict[bytes, dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0, 0]))
+    for row in ground.evidence.source_statuses.rows():
+        if row["source"] is not None and row["status"] is not None:
+            of = hours[row["source"]][row["hour"]]
+            is_whole = row["status"] % 100 == 0
+            of[:] = [of[0] + row["calls"], of[1] + (0 if is_whole else row["calls"]), min(of[2] or row["second"], row["second"]), max(of[3], row["last"] if not is_whole else 0)]
+    every, odd = (sum(of[at] for by_hour in hours.values() for of in by_hour.values()) for at in (0, 1))
+    for source, by_hour in sorted(hours.items()):
+        since = max((of[3] for of in by_hour.values()), default=0)
+        rows = sum(of[0] for of in by_hour.values() if of[2] > since)
+        # At the rate of the whole log, many of these rows would have another status.
+        if rows >= MASKED_CALLS and rows * odd >= CLASS_ROWS * every and ground.period.last - since > HOUR:
+            sentence = (
+                f"the column `served_status` has only classes, such as 200 for 201 and 204, in the {number(rows, 'row')} of {shown(name(source))} since "
+                f"{time_of(since):%Y-%m-%d %H:%M}; in the whole log, {share(odd, every)} of the rows have others"
+            )
+            yield sign("other_spelling", MEDIUM, name(source), rows, sentence, since, ground.period.last)
+
+
+def _overlap(ends: dict[bytes, tuple[int, int]]) -> bool:
+    spans = sorted(ends.values())
+    return any(later[0] < earlier[1] - HOUR for earlier, later in zip(spans, spans[1:]))
+
+
+def _copies(ground: Ground) -> Iterator[Sign]:
+    """Rows that are in the log twice."""
+    evidence = ground.evidence
+    rows = [*evidence.copies.rows()]
+    copied = [row for row in rows if row["calls"] > 1]
+    if len(copied) < COPY_ROWS:
+        return
+    hours: Counter[int] = Counter(row["second"] // HOUR for row in rows)
+    of: Counter[int] = Counter(row["second"] // HOUR for row in copied)
+    dense = {hour for hour, count in of.items() if count >= COPY_ROWS // 2 and count >= COPY_HOUR_PART * hours[hour]}
+    most = Counter(row["calls"] for row in copied).most_common(1)[0][0]
+    within = [row for row in copied if row["second"] // HOUR in dense] if dense and sum(of[hour] for hour in dense) >= COPY_ROWS else []
+    if not within and evidence.has_fractions and len(copied) >= COPY_PART * len(rows):
+        within = copied
+    # What a client sends twice follows at once; what is shipped twice comes after other rows.
+    apart = [row for row in copied if row["last_row"] - row["row"] >= COPY_APART]
+    if not within and evidence.has_fractions and len(apart) >= COPY_ROWS:
+        within = apart
+    if not within or sum(row["calls"] == most for row in within) * 10 < 8 * len(within):
+        return
+    extra = sum(row["calls"] - 1 for row in within)
+    first, last = min(row["second"] for row in within), max(row["second"] for row in within)
+    is_exact = not evidence.mask
+    extra_share = share(sum(row["calls"] - 1 for row in within), sum(row["calls"] for row in rows))
+    one = min(within, key=lambda row: row["row"])
+    sentence = (
+        f"{'' if is_exact else 'at least '}{number(extra, 'row')} ({extra_share}{'' if is_exact else ' of the sampled ones'}) "
+        f"{'is a copy' if extra == 1 else 'are copies'} of other rows in all columns, {said_when(first, last)}; for example row "
+        f"{number(one['last_row'])} of row {number(one['row'])}"
+    )
+    yield sign("copied_rows", MEDIUM, "the log", extra, sentence, first, last, one["last_row"], is_exact)
+
+
+def _days(ground: Ground) -> Iterator[Sign]:
+    """A day whose rows are those of another day in everything but the day."""
+    evidence = ground.evidence
+    if not evidence.has_fractions:
+        return
+    days: defaultdict[int, set[int]] = defaultdict(set)
+    of_key: defaultdict[int, set[int]] = defaultdict(set)
+    firsts: dict[int, tuple[int, int]] = {}
+    for row in evidence.copies.rows():
+        day = row["second"] // DAY
+        days[day].add(row["row_key"])
+        of_key[row["row_key"]].add(day)
+        firsts[day] = min((row["row"], row["second"]), firsts.get(day, (row["row"], row["second"])))
+    pairs: Counter[tuple[int, int]] = Counter()
+    for some in of_key.values():
+        if 1 < len(some) <= 8:
+            pairs.update((one, other) for one in some for other in some if one < other)
+    for (one, other), count in pairs.most_common(1):
+        if count >= DAY_ROWS and count >= DAY_PART * max(len(days[one]), len(days[other])):
+            a, b = (f"{time_of(day * DAY):%Y-%m-%d}" for day in (one, other))
+            part = share(count, max(len(days[one]), len(days[other])))
+            sentence = (
+                f"{part} of the rows of {b} are those of {a} in all columns and to the fraction of a second, except for the day: one of the two days is a copy"
+            )
+            yield sign("repeated_day", MEDIUM, b, count, sentence, other * DAY, other * DAY + DAY - 1, firsts[other][0], not evidence.mask)
+
+
+def _zones(ground: Ground) -> Iterator[Sign]:
+    """Rows whose times jump by the same whole hours, there and back."""
+    steps = ground.evidence.steps
+    by_size: Counter[int] = Counter()
+    for quarters, count in steps.items():
+        by_size[abs(quarters)] += count
+    if by_size:
+        size, count = by_size.most_common(1)[0]
+        back = min(steps[size], steps[-size])
+        if count >= STEP_ROWS and back >= STEP_ROWS // 3 and count >= STEP_PART * by_size.total() and not size % 2:
+            sentence = (
+                f"from row to row, times jump {number(steps[size])} times forward and {number(steps[-size])} times back by "
+                f"{length(900 * size)}, as if a part of the rows were in another time zone"
+            )
+            yield sign("mixed_zones", MEDIUM, "the log", count, sentence)
+            return
+    yield from _shifted(ground)
+
+
+def _shifted(ground: Ground) -> Iterator[Sign]:
+    """An instance or a file whose hours are those of all others, some hours later or earlier."""
+    assert ground.period is not None
+    hours: defaultdict[bytes, Counter[int]] = defaultdict(Counter)
+    for row in ground.evidence.sources.rows():
+        if row["source"] is not None:
+            hours[row["source"]][row["hour"]] += row["calls"]
+    if not 2 <= len(hours) <= 64 or sum(of.total() for of in hours.values()) < 20 * END_CALLS:
+        return
+    for source, own in sorted(hours.items()):
+        rest: Counter[int] = Counter()
+        for other, of in hours.items():
+            if other != source:
+                rest.update(of)
+        if own.total() < END_CALLS or rest.total() < END_CALLS:
+            continue
+        distance = {lag: _distance(own, rest, lag) for lag in range(-14, 15)}
+        lag = min(distance, key=lambda one: (distance[one], abs(one)))
+        if lag and distance[0] > 0.15 and 3 * distance[lag] < distance[0]:
+            sentence = (
+                f"the times of {'instance' if ground.evidence.has_instances else 'file'} {shown(name(source))} are "
+                f"{number(abs(lag), 'hour')} {'ahead of' if lag > 0 else 'behind'} those of all others: its calls rise and fall that much "
+                f"{'later' if lag > 0 else 'earlier'}"
+            )
+            yield sign("mixed_zones", MEDIUM, name(source), own.total(), sentence)
+            return
+
+
+def _distance(own: Counter[int], rest: Counter[int], lag: int) -> float:
+    """How differently two series of hours are spread, the first of them moved by some hours: from 0 to 1."""
+    moved = {hour - lag: calls / own.total() for hour, calls in own.items()}
+    return sum(abs(moved.get(hour, 0) - rest[hour] / rest.total()) for hour in {*moved, *rest}) / 2
+
+
+def _cut(ground: Ground) -> tuple[list[Sign], Cover]:
+    """Columns whose values end in the middle of names at one length."""
+    found: list[Sign] = []
+    served, columns = 0, set[str]()
+    rows = [*ground.evidence.lengths.rows()]
+    for column, of, what in (("scopes", "scopes", "scopes of the policy"), ("target", "every target", "templates of the policy")):
+        parts: Counter[int] = Counter()
+        for row in rows:
+            if row["column"] == column and row["is_part"]:
+                parts[row["length"]] += row["calls"]
+        if not parts:
+            continue
+        at, count = parts.most_common(1)[0]
+        if count < CUT_ROWS or count < CUT_PART * parts.total():
+            continue
+        cut = [row for row in rows if row["column"] == column and row["length"] == at and row["is_part"]]
+        if len({row["end"] for row in cut}) < CUT_ENDS and at not in ROUND:
+            continue
+        first, last, row = (
+            min((row["second"] for row in cut if row["second"] is not None), default=None),
+            max((row["last"] for row in cut if row["last"] is not None), default=None),
+            min(row["row"] for row in cut),
+        )
+        all_at = sum(row["calls"] for row in rows if row["column"] == of and row["length"] == at)
+        every = sum(row["calls"] for row in rows if row["column"] == of)
+        of_them = sum(row["calls"] for row in rows if row["column"] == of and row["length"] == at and row["is_served"])
+        not_accused = f"; {number(of_them)} of them were served although the policy denies what is left, which shows nothing" if of_them else ""
+        sentence = (
+            f"the column `{column}` is cut at {number(at, 'byte')}: {number(all_at)} of {number(every, 'value')} have this length, "
+            f"and {number(count)} of them end in the middle of {what}, the first in row "
+            f"{number(row)}{_since(ground, first, last)}{not_accused}"
+        )
+        found.append(sign("cut_column", MEDIUM, column, all_at, sentence, first, last, row))
+        served += of_them
+        columns.add(column)
+    return found, Cover(served, frozenset(columns))
+
+
+def _since(ground: Ground, first: int | None, last: int | None) -> str:
+    return f", {said_when(first, last)}" if first is not None and last is not None else ""
+
+
+def _spelt(ground: Ground) -> tuple[list[Sign], Cover]:
+    """Kinds and methods that no server would have served: the column changed, not the server."""
+    found: list[Sign] = []
+    served, columns = 0, set[str]()
+    values: defaultdict[tuple[str, bytes], list[dict[str, Any]]] = defaultdict(list)
+    for row in ground.evidence.spellings.rows():
+        if row["value"] is not None:
+            values[row["column"], row["value"]].append(row)
+    for (column, value), rows in sorted(values.items()):
+        is_own = value in KINDS if column == "kind" else (value.isalpha() and value.isupper() and len(value) <= 16)
+        count, let_in = sum(row["calls"] for row in rows), sum(row["calls"] for row in rows if row["is_served"])
+        if is_own or let_in < SPELT_ROWS or let_in < SPELT_PART * count:
+            continue
+        first, last = (
+            min((row["second"] for row in rows if row["second"] is not None), default=None),
+            max(
+                (row["last"] for row in rows if row["last"] is not None),
+                default=None,
+            ),
+        )
+        if column == "scopes":
+            sentence = (
+                f"the scopes of {number(count, 'call')} are not the policy's, but would be if they were not written "
+                f"{_spelling(name(value))}{_since(ground, first, last)}; the server served {number(let_in)} of these calls, so the log changed rather than the server"
+            )
+            found.append(sign("other_spelling", MEDIUM, column, count, sentence, first, last, min(row["row"] for row in rows)))
+            served += let_in
+            columns.add(column)
+            continue
+        every = sum(row["calls"] for of in values for row in values[of] if of[0] == column)
+        others = sorted({of[1] for of in values if of[0] == column and of[1] != value and (of[1] in KINDS or (column == "method" and of[1].isupper()))})
+        usual = f", otherwise {' or '.join(f'`{shown(_harmless(column, other))}`' for other in others[:2])}" if others else ""
+        sentence = (
+            f"the column `{column}` is written `{shown(_harmless(column, value))}` in {number(count)} of "
+            f"{number(every, 'row')}{_since(ground, first, last)}{usual}; the server served {number(let_in)} of these calls, so the "
+            "log changed rather than the server"
+        )
+        found.append(sign("other_spelling", MEDIUM, f"{column} {_harmless(column, value)}", count, sentence, first, last, min(row["row"] for row in rows)))
+        served += let_in
+        columns.add(column)
+    return found, Cover(served, frozenset(columns))
+
+
+def _spelling(form: str) -> str:
+    """How scopes are written, in words."""
+    before = form.partition("after ")[2]
+    return f"after `{shown(private.scope(before))}`" if before else form
+
+
+def _harmless(column: str, value: bytes) -> str:
+    """A kind or a method for display, without likely secrets."""
+    return (private.method(name(value)) if column == "method" else private.token(name(value))) or ""

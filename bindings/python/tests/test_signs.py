@@ -1,0 +1,410 @@
+"""Logs that may be doubted, and in which something happens that no refusal shows: each is made from a healthy day or week of the bank."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from incidents import BANK, PUBLIC, START, YAML, Log
+from orbgate import Policy, report
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("vl_convert")
+pytest.importorskip("jinja2")
+
+pytestmark = pytest.mark.once
+
+MARKED = Policy.from_yaml(YAML.replace("admin: { orbs", "admin: { sensitive: true, orbs"))
+NAMED = ("address", "token", "instance", "account")
+COLUMNS = {"served_status": "status", **{name: name for name in NAMED}}
+
+
+def healthy(log: Log) -> None:
+    pass
+
+
+def without_hours(log: Log) -> None:
+    log.rows = [row for row in log.rows if not START + timedelta(hours=12) <= row["time"] < START + timedelta(hours=14)]
+
+
+def sampled(log: Log) -> None:
+    log.rows = [row for at, row in enumerate(log.rows) if row["time"] < START + timedelta(hours=12) or at % 8 == 0]
+
+
+def shipped_twice(log: Log) -> None:
+    log.rows += [{**row, "status": row["status"] or log.status(row)} for row in log.rows if row["time"].hour == 10 and row.update(status=row["status"] or log.status(row)) is None]
+
+
+def cut_scopes(log: Log) -> None:
+    for row in log.rows:
+        row["status"] = row["status"] or log.status(row)
+        row["scopes"] = row["scopes"] and row["scopes"][:22]
+
+
+def other_kind(log: Log) -> None:
+    for row in log.rows:
+        row["status"] = row["status"] or log.status(row)
+        if row["kind"] and row["time"] >= log.part(0.5):
+            row["kind"] = "Bearer"
+
+
+def lower_methods(log: Log) -> None:
+    for row in log.rows:
+        row["status"] = row["status"] or log.status(row)
+        if row["time"] >= log.part(0.5):
+            row["method"] = row["method"].lower()
+
+
+def prefixed_scopes(log: Log) -> None:
+    for row in log.rows:
+        row["status"] = row["status"] or log.status(row)
+        if row["scopes"] and row["time"] >= log.part(0.5):
+            row["scopes"] = " ".join(f"bank/{scope}" for scope in row["scopes"].split())
+
+
+def ended(log: Log) -> None:
+    """Half of the pods stop shipping at noon, and the others don't take over."""
+    for row in log.rows:
+        row["instance"] = f"pod-{log.choose.randrange(3)}"
+    log.rows = [row for row in log.rows if row["instance"] != "pod-2" or row["time"] < log.part(0.5)]
+
+
+def missing_ids(log: Log) -> None:
+    for at in range(900):
+        log.call("rate-feed", log.part(0.2) + timedelta(seconds=60 * at), f"GET /v1/accounts/{4_000 + at}", status=404 if at % 20 else 200, scopes="rates:read accounts:read")
+
+
+def slow_walk(log: Log) -> None:
+    """One without its scope every 72 seconds, a part of a client's other calls."""
+    for at in range(900):
+        log.call("rate-feed", log.part(0.05) + timedelta(seconds=72 * at), f"GET /v1/statements/{at}", status=403)
+
+
+def slow_passwords(log: Log) -> None:
+    for at in range(700):
+        log.add(log.part(0.1) + timedelta(seconds=90 * at), "POST", "/login", caller="45.9.20.7", status=401)
+
+
+def invented(log: Log) -> None:
+    for at in range(600):
+        log.add(log.part(0.3) + timedelta(seconds=30 * at), "GET", "/v1/rates", caller=f"client-{at}", address="45.9.20.7")
+
+
+def taken(log: Log) -> None:
+    """Forty users' tokens from one address within two hours, each of them seen at home before."""
+    for at in range(40):
+        for hour in (2, 5, 8):
+            log.add(START + timedelta(hours=hour, minutes=at), "GET", "/v1/accounts", kind="user", scopes="accounts:read", caller=f"user-{at}", address=f"81.2.{at}.5", token=f"{at:016x}", status=200)
+        log.add(START + timedelta(hours=15, minutes=at), "GET", "/v1/accounts", kind="user", scopes="accounts:read", caller=f"user-{at}", address="45.9.20.7", token=f"{at:016x}", status=200)
+
+
+def refunded(log: Log) -> None:
+    for at in range(60):
+        log.call("partner-pay", log.part(0.4) + timedelta(minutes=3 * at), "DELETE /v1/transfers/8814", status=204)
+
+
+def in_turn(log: Log) -> None:
+    """A revoked token, which one of two pods doesn't know to be revoked."""
+    for at in range(120):
+        log.call("web-app", log.part(0.4) + timedelta(minutes=at), "GET /v1/accounts", token="00000000000000aa", instance=f"pod-{at % 2}", status=200 if at % 2 else 401)
+
+
+def lookalike(log: Log) -> None:
+    for at in range(9):
+        log.call("web-app", log.part(0.5) + timedelta(minutes=at), "GET /v1/accounts", caller="web-\u0430pp")
+
+
+def redirected(log: Log) -> None:
+    for row in log.rows:
+        if row["kind"] and row["time"] >= log.part(0.6):
+            row["status"] = 302
+
+
+def limited(log: Log) -> None:
+    for row in log.rows:
+        if row["kind"] and log.part(0.1) <= row["time"] < log.part(0.9) and log.choose.random() < 0.8:
+            row["status"] = 429
+
+
+def new_base(log: Log) -> None:
+    for at in range(200):
+        log.add(log.part(0.3) + timedelta(minutes=at), "GET", f"/v2/accounts/{at}", kind="user", scopes="accounts:read", caller="mobile")
+
+
+def administrator(log: Log) -> None:
+    for at in range(5):
+        log.add(log.part(0.8) + timedelta(minutes=at), "GET", "/v1/audit", kind="user", scopes="admin", caller="svc-tmp")
+
+
+def down_for_hours(log: Log) -> None:
+    for row in log.rows:
+        if row["kind"] and log.part(0.4) <= row["time"] < log.part(0.65):
+            row["status"] = 503
+
+
+def client_down_for_hours(log: Log) -> None:
+    for row in log.rows:
+        if row["caller"] == "web-app" and log.part(0.4) <= row["time"] < log.part(0.65):
+            row["status"] = 503
+
+
+def tried_within_hours(log: Log) -> None:
+    """Ids that a caller tries within an hour, among many more calls of its own."""
+    for at in range(1_200):
+        log.call("rate-feed", log.part(at / 1_200), f"GET /v1/accounts/{7_000 + at % 50}", status=200, scopes="rates:read accounts:read")
+    for at in range(400):
+        log.call("rate-feed", log.part(0.4) + timedelta(seconds=8 * at), f"GET /v1/accounts/{log.choose.randrange(10**6, 10**7)}", status=404, scopes="rates:read accounts:read")
+
+
+def one_pod_rejects(log: Log) -> None:
+    for row in log.rows:
+        row["status"] = row["status"] or log.status(row)
+        row["instance"] = f"pod-{log.choose.randrange(4)}"
+        if row["instance"] == "pod-3" and row["kind"] and log.choose.random() < 0.3:
+            row["status"] = 401
+
+
+def behind_a_proxy(log: Log) -> None:
+    for row in log.rows:
+        row["address"] = f"45.{sum(map(ord, row['caller'] or 'none')) % 200}.7.{log.choose.randrange(8)}"
+        if row["time"] >= log.part(0.6):
+            row["address"] = f"10.0.3.{log.choose.randrange(2)}"
+
+
+def scope_taken(log: Log) -> None:
+    """For some hours, all who have it lack a scope."""
+    for row in log.rows:
+        if row["kind"] and log.part(0.4) <= row["time"] < log.part(0.6):
+            row["scopes"] = row["scopes"].replace("accounts:read", "").strip()
+
+
+def old_key(log: Log) -> None:
+    """The second of a client's two machines keeps an old key for hours."""
+    for row in log.rows:
+        row["address"] = f"45.{sum(map(ord, row['caller'] or 'none')) % 200}.7.{log.choose.randrange(2)}"
+        if row["caller"] == "tax-tool" and row["address"].endswith(".1") and log.part(0.3) <= row["time"] < log.part(0.7):
+            row.update(scopes="", status=401)
+
+
+def invented_customers(log: Log) -> None:
+    for at in range(40):
+        for call in range(4):
+            log.add(log.part(0.2 + at / 80) + timedelta(seconds=9 * call), "GET", "/v1/rates", kind="organisation", scopes="rates:read", caller=f"trial-{at * 7919 % 9973}", address=f"45.9.20.{at % 2}", status=200)
+
+
+def one_letter_more(log: Log) -> None:
+    for row in log.rows:
+        row["kind"] = row["kind"] and "organisation"
+    for at in range(9):
+        log.add(log.part(0.7) + timedelta(minutes=at), "GET", "/v1/rates", kind="organisation", scopes="rates:read", caller="rate-feeds", status=200)
+
+
+def redirected_routes(log: Log) -> None:
+    """Only the routes of one part of the service are redirected."""
+    for at in range(200):
+        log.call("tax-tool", log.part(at / 200), "GET /v1/statements/#", status=200)
+        log.call("tax-tool", log.part(at / 200), "POST /v1/exports", status=200)
+    for row in log.rows:
+        if row["kind"] and row["target"].startswith(("/v1/statements", "/v1/exports")) and log.part(0.4) <= row["time"] < log.part(0.7):
+            row["status"] = 302
+
+
+def redirected_by_some(log: Log) -> None:
+    """Two of three servers redirect all routes for some hours."""
+    for at in range(300):
+        log.call("web-app", log.part(0.3 + at / 1_000), ("GET /v1/accounts", "GET /v1/rates", "GET /v1/statements/#")[at % 3], status=200, scopes="accounts:read rates:read export:statements")
+    for row in log.rows:
+        if row["kind"] and log.part(0.4) <= row["time"] < log.part(0.5) and log.choose.random() < 0.7:
+            row["status"] = 301
+
+
+def one_pod_serves(log: Log) -> None:
+    """One of three pods doesn't learn that a key was revoked. Long before, one call was refused."""
+    for at in range(240):
+        log.call("rate-feed", log.part(0.2 + at / 400), "GET /v1/rates", status=200)
+    log.call("rate-feed", log.part(0.1), "GET /v1/rates", status=401, instance="pod-0")
+    for row in log.rows:
+        row["status"] = row["status"] or log.status(row)
+        row["instance"] = row.get("instance") or f"pod-{log.choose.randrange(3)}"
+        if row["caller"] == "rate-feed" and row["time"] >= log.part(0.5) and row["instance"] != "pod-2":
+            row["status"] = 401
+
+
+def statuses_of_classes(log: Log) -> None:
+    """One of three pods writes 200 for 201 and 400 for 401, 403 and 404."""
+    for at in range(600):
+        log.call("partner-pay", log.part(at / 600), "POST /v1/transfers", status=201)
+    for row in log.rows:
+        row.update(status=row["status"] or log.status(row), instance=f"pod-{log.choose.randrange(3)}")
+        if row["instance"] == "pod-1" and row["time"] >= log.part(0.4):
+            row["status"] -= row["status"] % 100
+
+
+def callers_of_another_column(log: Log) -> None:
+    """Since a time, the log names the application instead of the people who use it, and their accounts as before."""
+    for at in range(300):
+        user = at % 5
+        caller = "clinic-app" if at > 150 or not user else f"user-{user}"
+        log.add(log.part(at / 300), "GET", "/v1/accounts", kind="user", scopes="accounts:read", caller=caller, account=f"acc-{user}", status=200)
+
+
+def pays_another(log: Log) -> None:
+    for row in log.rows:
+        row["account"] = None if row["caller"] not in ("tax-tool", "web-app") else "acc-web-app" if row["caller"] == "tax-tool" and row["time"] >= log.part(0.6) else f"acc-{row['caller']}"
+
+
+# What happened, the level and kind that say so, and words of the sentence.
+SIGNS: dict[str, tuple[Callable[[Log], None], str, str, tuple[str, ...]]] = {
+    "hours without rows": (without_hours, "medium", "rows_missing", ("from 2026-11-02 11:5", "to 2026-11-02 14:0")),
+    "sampled": (sampled, "medium", "thinner_sample", ("all callers make about 1 in ", "alike")),
+    "shipped twice": (shipped_twice, "medium", "copied_rows", ("are copies of other rows in all columns, from 2026-11-02 10:0",)),
+    "cut scopes": (cut_scopes, "medium", "cut_column", ("the column `scopes` is cut at 22 bytes",)),
+    "another kind": (other_kind, "medium", "other_spelling", ("the column `kind` is written `Bearer`", "otherwise `user`")),
+    "lower methods": (lower_methods, "medium", "other_spelling", ("the column `method` is written `get`",)),
+    "prefixed scopes": (prefixed_scopes, "medium", "other_spelling", ("would be if they were not written after `bank/`, from 2026-11-0", "so the log changed")),
+    "a pod ends": (ended, "medium", "source_ends", ("the rows of instance pod-2 end on 2026-11-0",)),
+    "missing ids": (missing_ids, "medium", "enumeration", ("rate-feed tries 855 different objects of GET /v1/accounts/{id}, with ids from 4000 to 4899: 855 of 900 ",)),
+    "slow walk": (slow_walk, "medium", "enumeration", ("rate-feed tries 900 different objects of GET /v1/statements/{id}", " were refused ")),
+    "slow passwords": (slow_passwords, "medium", "guesses", ("45.9.20.7 tries POST /login 700 times", "about 40 an hour")),
+    "invented callers": (invented, "medium", "many_names", ("address 45.9.20.7 makes calls as 600 different callers, all of them refused",)),
+    "taken tokens": (taken, "medium", "many_users", ("address 45.9.20.7 makes calls as 40 different callers within 1 hour",)),
+    "one refund": (refunded, "medium", "repeated_object", ("partner-pay calls DELETE /v1/transfers/{id} 60 times for one object 8814",)),
+    "in turn": (in_turn, "high", "unequal_answers", ("it is served by pod-1 and refused by pod-0",)),
+    "lookalike": (lookalike, "medium", "lookalike", ("only looks like web-app: 9 calls",)),
+    "redirected": (redirected, "medium", "redirected", (" were answered with 302 from 2026-11-0",)),
+    "limited": (limited, "medium", "rate_limited", (" were answered with 429 from 2026-11-0",)),
+    "another base path": (new_base, "low", "lost_base_path", ("200 calls by mobile without a route begin with /v2/accounts",)),
+    "new administrator": (administrator, "medium", "new_sensitive", ("svc-tmp, first seen ", "holds admin")),
+    "down for hours": (down_for_hours, "medium", "outage", (" were answered with 5xx from 2026-11-0", "0 of ")),
+    "tried within hours": (tried_within_hours, "medium", "enumeration", ("rate-feed tries 400 different objects of GET /v1/accounts/{id}: 400 of ", "in the whole log")),
+    "one pod rejects": (one_pod_rejects, "medium", "odd_instance", (" that were rejected although the policy allows them are in rows of pod-3",)),
+    "behind a proxy": (behind_a_proxy, "medium", "masked_addresses", ("rows name only 10.0.3.0, 10.0.3.1 as the client's address", "that had other addresses before")),
+    "a scope is taken": (scope_taken, "medium", "lost_scope", ("3 callers, for example ", " lack accounts:read in ", "and had it before or after")),
+    "an old key": (old_key, "low", "broken_address", ("tax-tool has no valid token in ", " from address ", "while it is served at another address")),
+    "invented customers": (invented_customers, "low", "trial_callers", ("40 callers with tokens of organisations", "only at 2 addresses: 45.9.20.0, 45.9.20.1; 160 calls")),
+    "one letter more": (one_letter_more, "medium", "lookalike", ("caller rate-feeds, first seen in row ", "differs from rate-feed by one letter: 9 calls")),
+    "redirected routes": (redirected_routes, "medium", "redirected", (" were answered with 302 from 2026-11-0",)),
+    "redirected by some": (redirected_by_some, "medium", "redirected", (" were answered with 301 from 2026-11-0",)),
+    "one pod serves": (one_pod_serves, "high", "unequal_answers", ("rate-feed is refused by pod-0, pod-1 (", "served by pod-2 (")),
+    "classes of statuses": (statuses_of_classes, "medium", "other_spelling", ("the column `served_status` has only classes", " of pod-1 since 2026-11-0")),
+    "another column": (callers_of_another_column, "medium", "other_spelling", ("the column `caller` is clinic-app in ", "of 4 other callers")),
+    "another's account": (pays_another, "medium", "other_account", (" of tax-tool from ", "name the account acc-web-app of web-app, after ")),
+    "a client down for hours": (client_down_for_hours, "medium", "mended_client", ("web-app",)),
+}
+
+
+def zones_in_turn() -> Any:
+    """The rows of two servers, block after block, one of them two hours ahead."""
+    table = Log(False).table()
+    times = [time + timedelta(hours=2 * (at // 40 % 2)) for at, time in enumerate(table["time"].to_pylist())]
+    return table.set_column(table.column_names.index("time"), "time", pa.array(times, pa.timestamp("us")))
+
+
+def zone_of_a_pod() -> Any:
+    """The rows of four days in their order, and one pod's times are eight hours ahead."""
+    log = Log(True)
+    for row in log.rows:
+        row["instance"] = f"pod-{log.choose.randrange(3)}"
+        row["status"] = row["status"] or log.status(row)
+        row["time"] += timedelta(hours=8 * (row["instance"] == "pod-1"))
+    return log.table()
+
+
+# Logs whose rows aren't in the order of true times, and what is said about them.
+ZONES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
+    "zones in turn": (zones_in_turn, ("times jump ", " back by 2 hours")),
+    "a pod's zone": (zone_of_a_pod, ("the times of instance pod-1 are 8 hours ahead of those of all others",)),
+}
+
+
+def made(happened: Callable[[Log], None], is_long: bool = False, policy: Policy = MARKED) -> Any:
+    log = Log(is_long)
+    log.rows[0] = {**dict.fromkeys(NAMED), **log.rows[0]}
+    happened(log)
+    log.rows[0] = {**dict.fromkeys(NAMED), **log.rows[0]}
+    for name in NAMED:
+        if not any(row.get(name) for row in log.rows):
+            for row in log.rows:
+                row.pop(name, None)
+    keys = dict.fromkeys(key for row in log.rows for key in row)
+    log.rows.sort(key=lambda row: row["time"])
+    log.rows[0] = {**dict.fromkeys(keys), **log.rows[0]}
+    table = log.table()
+    columns = {ours: theirs for ours, theirs in COLUMNS.items() if theirs in table.column_names}
+    return report(table, policy, columns=columns, time_zone="UTC", public=PUBLIC)
+
+
+@pytest.mark.parametrize("name", SIGNS)
+def test_a_sign_is_said(name: str) -> None:
+    happened, level, kind, words = SIGNS[name]
+    findings = made(happened).figures.findings
+    said = [row for row in findings if row.kind == kind]
+    assert [row.level for row in said] == [level], [(row.level, row.kind, row.sentence) for row in findings]
+    assert all(word in said[0].sentence for word in words), said[0].sentence
+
+
+def test_a_day_that_is_a_copy_of_another_is_said() -> None:
+    log = Log(True)
+    for row in log.rows:
+        row["time"] += timedelta(milliseconds=log.choose.randrange(1_000))
+        row["status"] = row["status"] or log.status(row)
+    day = START + timedelta(days=2)
+    log.rows = [row for row in log.rows if not day <= row["time"] < day + timedelta(days=1)] + [{**row, "time": row["time"] + timedelta(days=2)} for row in log.rows if row["time"] < START + timedelta(days=1)]
+    findings = report(log.table(), BANK, columns={"served_status": "status"}, time_zone="UTC", public=PUBLIC).figures.findings
+    [said] = [row for row in findings if row.kind == "repeated_day"]
+    assert said.level == "medium" and "100% of the rows of 2026-11-04 are those of 2026-11-02 in all columns" in said.sentence
+
+
+@pytest.mark.parametrize("name", ZONES)
+def test_mixed_zones_are_said(name: str) -> None:
+    table, words = ZONES[name][0](), ZONES[name][1]
+    columns = {ours: theirs for ours, theirs in COLUMNS.items() if theirs in table.column_names}
+    findings = report(table, MARKED, columns=columns, time_zone="UTC", public=PUBLIC).figures.findings
+    said = [row for row in findings if row.kind == "mixed_zones"]
+    assert [row.level for row in said] == ["medium"], [(row.kind, row.sentence) for row in findings]
+    assert all(word in said[0].sentence for word in words), said[0].sentence
+
+
+@pytest.mark.parametrize("is_long", [False, True], ids=["day", "week"])
+def test_a_healthy_log_has_no_sign(is_long: bool) -> None:
+    figures = made(healthy, is_long).figures
+    assert [row.sentence for row in figures.signs.signs] == []
+
+
+@pytest.mark.parametrize("name", ["cut scopes", "another kind", "lower methods", "prefixed scopes"])
+def test_nobody_is_accused_of_what_the_log_writes_otherwise(name: str) -> None:
+    kinds = {row.kind for row in made(SIGNS[name][0]).figures.findings}
+    assert not kinds & {"served_though_denied", "misconfigured_client", "broken_client", "probe", "attack", "always_denied_client"}, kinds
+
+
+def test_the_order_of_rows_does_not_matter_for_what_is_tried() -> None:
+    shuffle = random.Random(5)
+    for name in ("slow walk", "one refund"):
+        log, other = Log(False), Log(False)
+        for each in (log, other):
+            SIGNS[name][0](each)
+        first, second = log.table(), other.table()
+        second = second.take(shuffle.sample(range(second.num_rows), second.num_rows))
+        signs = [[(row.kind, row.subject, row.affected) for row in report(table, BANK, columns={"served_status": "status"}, time_zone="UTC", public=PUBLIC).figures.signs.signs if row.kind != "new_since"] for table in (first, second)]
+        assert signs[0] == signs[1] != []
+
+
+def test_a_scope_that_is_not_marked_is_a_low_fact() -> None:
+    [finding] = [row for row in made(administrator, policy=BANK).figures.findings if row.kind == "new_since"]
+    assert finding.level == "low" and "svc-tmp, first seen " in finding.sentence and "holds admin" in finding.sentence
+
+
+def test_checks_without_their_columns_are_listed() -> None:
+    log = made(healthy).figures
+    assert any("without a column `instance`" in said for said in log.signs.not_made)
+
+
+def test_every_kind_of_sign_has_a_threshold_or_counts_all() -> None:
+    from orbgate._report.findings.signs import KINDS
+
+    named = {row.findings for row in made(healthy).figures.signs.thresholds}
+    counts_all = {"new_since", "new_sensitive", "lookalike", "wrong_balances"}
+    assert {*KINDS} - named == counts_all

@@ -1,0 +1,279 @@
+//! One script for the ledger service over each of its stores: what it answers, what it logs, and what its health says, while its
+//! database goes, its disk is full and it gets a signal to end.
+
+use core::time::Duration;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::server::Server;
+use crate::support::wire::{ask, request};
+use crate::support::{Gateway, folder, free_port};
+
+const TOKENS: &str = include_str!("../../../examples/gateway/tokens.yaml");
+
+pub(crate) const GATE: &str = "gate-secret-0123456789-0123456789";
+pub(crate) const OPERATOR: &str = "operator-secret-0123456789-0123456789";
+
+pub(crate) fn message(method: &str, path: &str, secret: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer {secret}\r\n\
+         Content-Length: {length}\r\n\r\n"
+    );
+    (head + body).into_bytes()
+}
+
+pub(crate) fn hold(id: &str, amount: u64) -> Value {
+    json!({ "id": id, "account": "alice", "amount": amount, "bonus": false, "ttl": 60_000 })
+}
+
+/// A small disk. It is gone with the value.
+struct Disk(tempfile::TempDir);
+
+impl Disk {
+    /// None if this isn't allowed here, which is a failure in CI.
+    fn new() -> Option<Self> {
+        let folder = tempfile::Builder::new().prefix("orbs").tempdir_in("/tmp").unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=1m,mode=777", "orbgate"]).arg(folder.path());
+        match mount.output() {
+            Ok(output) if output.status.success() => Some(Self(folder)),
+            failed => {
+                orbgate_testing::skipped::missing(&format!("a full disk of a ledger: `mount` fails: {failed:?}"));
+                None
+            }
+        }
+    }
+
+    fn grow(&self) {
+        let grown = Command::new("mount").args(["-o", "remount,size=64m"]).arg(self.0.path()).status().unwrap();
+        assert!(grown.success());
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(self.0.path()).status();
+    }
+}
+
+/// A service over a store.
+struct Service {
+    gateway: Gateway,
+    address: String,
+    folder: PathBuf,
+    config: String,
+}
+
+impl Service {
+    fn start(name: &str, db: &str) -> Self {
+        let (folder, address) = (folder(&format!("stores-{name}")), format!("127.0.0.1:{}", free_port()));
+        for (file, secret) in [("gate", GATE), ("operator", OPERATOR)] {
+            fs::write(folder.join(file), secret).unwrap();
+        }
+        let config = format!(
+            "listeners: [{{ mode: ledger, listen: {address} }}]\n\
+             ledger: {{ db: '{db}', gate_secrets: [gate], operator_secrets: [operator] }}\n"
+        );
+        let gateway = Gateway::start_with(folder.clone(), TOKENS, &config);
+        Self { gateway, address, folder, config }
+    }
+
+    fn ask(&self, path: &str, body: &Value) -> (u16, Value) {
+        let answer = ask(&self.address, &message("POST", path, OPERATOR, &body.to_string()));
+        (answer.status, serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{answer:?}")))
+    }
+
+    fn health(&self) -> (u16, String) {
+        let answer = ask(&self.gateway.admin, &request(b"GET", b"/healthz", &[]));
+        (answer.status, answer.body.trim().to_owned())
+    }
+
+    fn grant(&self, id: &str, account: &str, amount: u64) {
+        let grant = json!({ "id": id, "account": account, "amount": amount, "bucket": "paid" });
+        assert_eq!(self.ask("/v1/grant", &grant).0, 200);
+    }
+
+    /// The causes in the log of a ledger that fails.
+    fn failures(&self) -> Vec<String> {
+        let errors = self.gateway.running.errors().into_iter();
+        let errors = errors.filter(|fields| fields["message"] == "the ledger fails");
+        errors.map(|fields| fields["error"].as_str().unwrap().to_owned()).collect()
+    }
+
+    fn has_recovered(&self) -> bool {
+        self.gateway.running.said().contains("the ledger answers again")
+    }
+
+    /// The service answers before its log has come through the pipe.
+    fn logs(&self, is_there: impl Fn(&Self) -> bool) {
+        let there = (0..1_000).any(|_| {
+            is_there(self) || {
+                thread::sleep(Duration::from_millis(20));
+                false
+            }
+        });
+        assert!(there, "{}", self.gateway.running.said());
+    }
+
+    /// A signal ends it: it ends well, and says nothing of a panic.
+    fn end(&mut self) {
+        self.gateway.running.signal("TERM");
+        let status = self.gateway.running.child.wait().unwrap();
+        let said = self.gateway.running.said();
+        assert!(status.code() == Some(0) && !said.contains("panicked"), "{status:?} {said}");
+    }
+
+    fn start_again(&mut self) {
+        self.gateway = Gateway::start_with(self.folder.clone(), TOKENS, &self.config);
+    }
+}
+
+/// Commands of one message about one hold or one account are done in the order of the message, each with its own answer.
+fn does_commands_in_order(service: &Service) {
+    service.grant("order", "alice", 1_000);
+    let ids: Vec<_> = (0..100).map(|at| format!("order-{at}")).collect();
+    for id in &ids {
+        assert_eq!(service.ask("/v1/hold", &hold(id, 5)).1["hold"], "held");
+    }
+    let settle = |hold: &str, settlement: Value| json!({ "hold": hold, "settlement": settlement });
+    let message: Vec<_> =
+        ids.iter().flat_map(|id| [settle(id, json!("void")), settle(id, json!({ "capture": 5 }))]).collect();
+    let (_, answers) = service.ask("/v1/settle", &json!(message));
+    for pair in answers.as_array().unwrap().chunks(2) {
+        assert_eq!((&pair[0]["state"], &pair[1]["error"]), (&json!("voided"), &json!("settled")), "{pair:?}");
+    }
+    // What the first releases is what the second takes.
+    for round in 0..20 {
+        let account = format!("bob {round}");
+        service.grant(&format!("order-{round}"), &account, 10);
+        for (id, amount) in [("first", 9), ("second", 1)] {
+            let hold = json!({ "id": format!("{id}-{round}"), "account": account, "amount": amount, "bonus": false, "ttl": 60_000 });
+            assert_eq!(service.ask("/v1/hold", &hold).1["hold"], "held");
+        }
+        let message = [
+            settle(&format!("first-{round}"), json!("void")),
+            settle(&format!("second-{round}"), json!({ "capture": 10 })),
+        ];
+        let (_, answers) = service.ask("/v1/settle", &json!(message));
+        assert_eq!((&answers[1]["captured"], &answers[1]["shortfall"]), (&json!(10), &json!(0)), "{answers}");
+    }
+}
+
+/// Gates read answers of at most 1 MiB. The longest are those of settlements that are otherwise settled.
+fn answers_are_short_enough_for_gates(service: &Service) {
+    let account = "\"".repeat(512);
+    service.grant("long", &account, 1_000_000);
+    let most = orbgate_gate::LedgerReply::MOST_BYTES;
+    let ids: Vec<_> = (0..500).map(|at| format!("{at:0>3}{}", "\\".repeat(125))).collect();
+    thread::scope(|scope| {
+        for ids in ids.chunks(63) {
+            let account = &account;
+            scope.spawn(move || {
+                for id in ids {
+                    let hold = json!({ "id": id, "account": account, "amount": 1, "bonus": false, "ttl": 3_600_000 });
+                    assert_eq!(service.ask("/v1/hold", &hold).1["hold"], "held");
+                }
+            });
+        }
+    });
+    let much = (1_u64 << 53) - 1;
+    for (amount, done) in [(much, "captured"), (much - 1, "error")] {
+        let settle = ids.iter().map(|id| json!({ "hold": id, "settlement": { "capture": amount } }));
+        let body = json!(settle.collect::<Vec<_>>()).to_string();
+        let answer = ask(&service.address, &message("POST", "/v1/settle", GATE, &body));
+        let answers: Vec<Value> = serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{}", answer.status));
+        assert!(answers.len() == 500 && answers.iter().all(|answer| !answer[done].is_null()), "{:?}", answers[0]);
+        assert!(answer.body.len() > most / 2 && answer.body.len() < most, "{}", answer.body.len());
+    }
+}
+
+/// Holds until the disk is full, and returns how many were answered.
+fn fill(service: &Service) -> u64 {
+    service.grant("full", "alice", 1_000_000);
+    for at in 0..100_000_u64 {
+        let (status, answer) = service.ask("/v1/hold", &hold(&format!("full-{at}"), 1));
+        if status != 200 {
+            assert_eq!((status, &answer["error"]), (503, &json!("unknown")), "{answer}");
+            return at;
+        }
+    }
+    panic!("the disk is never full");
+}
+
+/// After a full disk has room again: nothing that was answered is lost, and the command that wasn't is done once.
+fn goes_on(service: &Service, answered: u64) {
+    let (status, answer) = service.ask("/v1/hold", &hold(&format!("full-{answered}"), 1));
+    assert_eq!((status, &answer["hold"]), (200, &json!("held")), "{answer}");
+    let balance = service.ask("/v1/balance", &json!({ "account": "alice" })).1;
+    assert_eq!(balance["held"], answered + 1);
+}
+
+#[test]
+fn the_script_over_sqlite() {
+    let mut service = Service::start("sqlite", "orbs.db");
+    does_commands_in_order(&service);
+    answers_are_short_enough_for_gates(&service);
+    assert_eq!((service.failures(), service.health()), (Vec::new(), (200, "ok".to_owned())));
+    service.end();
+
+    let Some(disk) = Disk::new() else { return };
+    let mut service = Service::start("sqlite-full", &disk.0.path().join("orbs.db").display().to_string());
+    let answered = fill(&service);
+    // It stops, says so once with the cause, and only a restart helps.
+    assert_eq!(service.health(), (503, "the ledger has stopped".to_owned()));
+    assert_eq!(service.ask("/v1/balance", &json!({ "account": "alice" })).0, 503);
+    service.logs(|service| !service.failures().is_empty());
+    let failures = service.failures();
+    assert!(failures.len() == 1 && failures[0].contains("full"), "{failures:?}");
+    disk.grow();
+    assert_eq!(service.health().0, 503);
+    service.end();
+    service.start_again();
+    assert_eq!(service.health().0, 200);
+    goes_on(&service, answered);
+    service.end();
+}
+
+#[test]
+fn the_script_over_postgres() {
+    let Some(mut server) = Server::start() else { return };
+    let mut service = Service::start("postgres", &server.new_database());
+    does_commands_in_order(&service);
+    answers_are_short_enough_for_gates(&service);
+    assert_eq!((service.failures(), service.health()), (Vec::new(), (200, "ok".to_owned())));
+    // The server goes, and comes back: one line for each. It comes back by itself, so health stays.
+    server.kill();
+    assert_eq!(service.ask("/v1/hold", &hold("gone", 1)).0, 503);
+    service.logs(|service| !service.failures().is_empty());
+    let failures = service.failures();
+    assert!(failures.len() == 1 && failures[0].contains("postgres: "), "{failures:?}");
+    assert_eq!(service.ask("/v1/hold", &hold("gone", 1)).0, 503);
+    assert!(!service.has_recovered() && service.failures().len() == 1 && service.health().0 == 200);
+    server.start_again();
+    assert_eq!(service.ask("/v1/hold", &hold("gone", 1)).1["hold"], "held");
+    service.logs(Service::has_recovered);
+    service.end();
+
+    let Some(disk) = Disk::new() else { return };
+    let url = server.new_database();
+    let small = disk.0.path().join("tables");
+    server.own_folder(&small);
+    server.run(&url, &format!("CREATE TABLESPACE small LOCATION '{}'", small.display()));
+    server.run(&url, "ALTER DATABASE CURRENT_DB SET default_tablespace = small");
+    let mut service = Service::start("postgres-full", &url);
+    let answered = fill(&service);
+    service.logs(|service| !service.failures().is_empty());
+    let failures = service.failures();
+    assert!(failures.len() == 1 && failures[0].contains("No space left"), "{failures:?}");
+    assert_eq!(service.health().0, 200);
+    disk.grow();
+    goes_on(&service, answered);
+    service.logs(Service::has_recovered);
+    service.end();
+    drop(server);
+}

@@ -1,0 +1,273 @@
+//! A connection that comes back, and asks again if an answer got lost.
+
+use core::mem;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use ::postgres::error::{Severity, SqlState};
+use ::postgres::types::Type;
+use ::postgres::{Client, Config, NoTls};
+
+use crate::answer::{Cursor, Page};
+use crate::command::Command;
+use crate::error::Error;
+use crate::ledger::{Backlog, Clock};
+use crate::postgres::failed::{Failed, failed, wrong};
+use crate::postgres::rows;
+use crate::postgres::writer::{self, Became, Known, Round};
+use crate::value::{AccountId, Millis, Order};
+
+/// Version 1 of the schema, and what brings it up to date.
+const SCHEMA: &str = include_str!("schema.sql");
+const UPGRADE: &str = include_str!("upgrade.sql");
+
+/// For how long commands are sent again.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Between two attempts.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How often a page waits for transactions that run.
+const ATTEMPTS: u32 = 10;
+
+pub(crate) struct Connection {
+    config: Config,
+    client: Option<Client>,
+    clock: Option<Arc<dyn Clock>>,
+    /// The server has warned. After a commit this means that a standby might not have it.
+    has_warned: Arc<AtomicBool>,
+    /// Until when the last page was complete.
+    complete_until: Millis,
+    /// What the last commands have left to do.
+    known: Known,
+}
+
+impl Connection {
+    pub(crate) fn new(mut config: Config, clock: Option<Arc<dyn Clock>>) -> Self {
+        let has_warned = Arc::new(AtomicBool::new(false));
+        let warn = Arc::clone(&has_warned);
+        config.notice_callback(move |notice| {
+            // The text of the severity is in the server's language.
+            if notice.parsed_severity() == Some(Severity::Warning) || notice.code() == &SqlState::WARNING {
+                warn.store(true, Ordering::SeqCst);
+            }
+        });
+        config.application_name("orbgate");
+        // A connection that is dead is noticed.
+        config.keepalives_idle(Duration::from_secs(10)).connect_timeout(Duration::from_secs(3));
+        let (complete_until, known) = (Millis::ZERO, Known::default());
+        Self { config, client: None, clock, has_warned, complete_until, known }
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.client = None;
+    }
+
+    /// Creates the ledger if it isn't there, and checks its version and order.
+    pub(crate) fn prepare(&mut self, order: Option<Order>) -> Result<(), Error> {
+        self.again(|client| {
+            let mut transaction = client.transaction().map_err(failed)?;
+            // One process creates it.
+            transaction.batch_execute("SELECT pg_advisory_xact_lock(8029188923)").map_err(failed)?;
+            let exists = "SELECT to_regnamespace('orbs') IS NOT NULL";
+            if !transaction.query_typed_one(exists, &[]).map_err(failed)?.get::<_, bool>(0) {
+                transaction.batch_execute(SCHEMA).map_err(failed)?;
+            }
+            let mut setting = |name: &str| -> Result<String, Failed> {
+                let sql = "SELECT value FROM orbs.setting WHERE name = $1";
+                let row = transaction.query_typed_opt(sql, &[(&name, Type::TEXT)]).map_err(failed)?;
+                Ok(row.map(|row| row.get(0)).unwrap_or_default())
+            };
+            let (version, stored) = (setting("version")?, setting("order")?);
+            match version.as_str() {
+                rows::VERSION => {}
+                "1" => transaction.batch_execute(UPGRADE).map_err(failed)?,
+                _ => return Err(rows::another_version(&version)),
+            }
+            if let Some(order) = order
+                && order.name() != stored
+            {
+                let sql =
+                    "UPDATE orbs.setting SET value = $1 WHERE name = 'order' AND NOT EXISTS (SELECT FROM orbs.entry)";
+                if transaction.execute_typed(sql, &[(&order.name(), Type::TEXT)]).map_err(failed)? != 1 {
+                    return Err(wrong(format!("the order of the ledger is `{stored}`, not `{}`", order.name())));
+                }
+            }
+            transaction.commit().map_err(failed)
+        })
+    }
+
+    /// Does commands in their order, in as few transactions as possible, and returns the answer of each. Those without one wait for the
+    /// backlog of their account, and have to come again, in their order and before any others.
+    pub(crate) fn run(&mut self, commands: &[&Command]) -> Vec<Option<writer::Returned>> {
+        let mut round = Round::new(self.time(), mem::take(&mut self.known));
+        let answers = self.round(commands, &mut round);
+        self.known = round.known();
+        answers
+    }
+
+    fn round(&mut self, commands: &[&Command], round: &mut Round) -> Vec<Option<writer::Returned>> {
+        let mut answers: Vec<Option<writer::Returned>> = vec![None; commands.len()];
+        let mut open: Vec<usize> = (0..commands.len()).collect();
+        // An account that is locked elsewhere is skipped once. Its commands are then awaited, before any others.
+        let mut skips = true;
+        while !open.is_empty() {
+            let batch: Vec<&Command> = open.iter().filter_map(|at| commands.get(*at).copied()).collect();
+            let done = self.tried(batch.len() == 1, |client| writer::batch(client, &batch, skips, round));
+            let done = match done {
+                Ok(done) => done,
+                Err(error) if batch.len() == 1 => vec![Became::Done(Err(error))],
+                // One of them fails, or is in the way: each by itself.
+                Err(_) => batch.iter().map(|command| self.alone(command, round)).collect(),
+            };
+            let mut again = Vec::new();
+            for (at, became) in open.into_iter().zip(done) {
+                match (became, answers.get_mut(at)) {
+                    (Became::Done(answer), Some(place)) => *place = Some(answer),
+                    (Became::Again, _) => again.push(at),
+                    (Became::Done(_) | Became::Later, _) => {}
+                }
+            }
+            (open, skips) = (again, false);
+        }
+        answers
+    }
+
+    fn alone(&mut self, command: &Command, round: &mut Round) -> Became {
+        self.round(&[command], round).pop().flatten().map_or(Became::Later, Became::Done)
+    }
+
+    /// Reads entries, and until when they are complete.
+    #[allow(clippy::disallowed_methods, reason = "a store is the edge: it waits for other transactions")]
+    pub(crate) fn entries(&mut self, after: &Cursor, limit: usize) -> Result<Page, Error> {
+        let position = if after.as_str().is_empty() { "0.0" } else { after.as_str() };
+        let is_position = |text: &str| text.parse::<u64>().is_ok();
+        if !position.split_once('.').is_some_and(|(xid, at)| is_position(xid) && is_position(at)) {
+            return Err(Error::Cursor);
+        }
+        let time = self.time();
+        let (mut now, start) = self.again(|client| rows::start(client, time))?;
+        for attempt in 0..=ATTEMPTS {
+            let (entries, (shown, due)) = self.again(|client| {
+                snapshot(client, |client| Ok((rows::entries(client, position, limit)?, rows::horizon(client)?)))
+            })?;
+            if shown < start && attempt < ATTEMPTS {
+                // A transaction of that time still runs.
+                thread::sleep(PAUSE);
+                continue;
+            }
+            // If one runs for long, an earlier time is still true.
+            now = if shown < start { self.complete_until } else { now };
+            self.complete_until = now;
+            return Ok(Page { entries, complete_until: due.map_or(now, |due| due.min(now)) });
+        }
+        Err(Error::Busy)
+    }
+
+    /// Writes a batch of what has expired: none if nothing has, and false if its accounts are locked elsewhere.
+    pub(crate) fn expire(&mut self) -> Result<Option<bool>, Error> {
+        let time = self.time();
+        let due = self.once(|client| reading(client, |client| due(client, time)))?;
+        if due.is_empty() {
+            return Ok(None);
+        }
+        self.once(|client| writer::expire(client, &due, time)).map(Some)
+    }
+
+    /// What has expired and isn't written.
+    pub(crate) fn backlog(&mut self) -> Result<Backlog, Error> {
+        let time = self.time();
+        self.again(|client| {
+            reading(client, |client| {
+                let (now, _) = rows::time(client, time)?;
+                let (accounts, first) = rows::backlog(client, now)?;
+                Ok(Backlog { accounts, age: first.and_then(|first| now.minus(first)).unwrap_or_default() })
+            })
+        })
+    }
+
+    /// Whether the time passes by itself.
+    pub(crate) fn runs(&self) -> bool {
+        self.clock.as_ref().is_none_or(|clock| clock.runs())
+    }
+
+    /// Reads with the client.
+    pub(crate) fn read<T>(&mut self, read: impl Fn(&mut Client) -> Result<T, ::postgres::Error>) -> Result<T, Error> {
+        self.again(|client| read(client).map_err(failed))
+    }
+
+    fn time(&self) -> Option<Millis> {
+        self.clock.as_ref().map(|clock| clock.now())
+    }
+
+    /// Does something that comes again anyway.
+    fn once<T>(&mut self, work: impl FnOnce(&mut Client) -> Result<T, Failed>) -> Result<T, Error> {
+        let done = self.client().and_then(work);
+        self.has_warned.store(false, Ordering::SeqCst);
+        done.map_err(|failed| {
+            self.client = None;
+            match failed {
+                Failed::Wrong(error) => error,
+                Failed::Lost(why) | Failed::Apart(why) => Error::Unknown(why),
+            }
+        })
+    }
+
+    fn again<T>(&mut self, work: impl FnMut(&mut Client) -> Result<T, Failed>) -> Result<T, Error> {
+        self.tried(true, work)
+    }
+
+    /// Does something, and again if the connection was lost: all commands are idempotent. A warning after a commit is a loss,
+    /// because a standby might not have it. What is in the way of others is only tried again if it is `alone`.
+    #[allow(clippy::disallowed_methods, reason = "a store is the edge: it waits for its server")]
+    fn tried<T>(&mut self, alone: bool, mut work: impl FnMut(&mut Client) -> Result<T, Failed>) -> Result<T, Error> {
+        let start = Instant::now();
+        loop {
+            let why = match self.client().and_then(&mut work) {
+                Ok(_) if self.has_warned.swap(false, Ordering::SeqCst) => "a warning after a commit".to_owned(),
+                Ok(done) => return Ok(done),
+                Err(Failed::Wrong(error)) => return Err(error),
+                Err(Failed::Apart(why)) if !alone => return Err(Error::Unknown(why)),
+                Err(Failed::Lost(why) | Failed::Apart(why)) => why,
+            };
+            self.client = None;
+            if start.elapsed() > PATIENCE {
+                return Err(Error::Unknown(why));
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    fn client(&mut self) -> Result<&mut Client, Failed> {
+        if self.client.as_ref().is_none_or(Client::is_closed) {
+            self.client = Some(self.config.connect(NoTls).map_err(failed)?);
+            // Those of the connection don't count.
+            self.has_warned.store(false, Ordering::SeqCst);
+        }
+        self.client.as_mut().ok_or_else(|| Failed::Lost("no connection".to_owned()))
+    }
+}
+
+fn due(client: &mut Client, time: Option<Millis>) -> Result<Vec<AccountId>, Failed> {
+    let (now, _) = rows::time(client, time)?;
+    rows::due_accounts(client, now)
+}
+
+/// Reads in one snapshot.
+fn snapshot<T>(client: &mut Client, read: impl FnOnce(&mut Client) -> Result<T, Failed>) -> Result<T, Failed> {
+    reading(client, |client| {
+        client.batch_execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").map_err(failed)?;
+        read(client)
+    })
+}
+
+/// Reads in a transaction, in which no name means another schema's object.
+fn reading<T>(client: &mut Client, read: impl FnOnce(&mut Client) -> Result<T, Failed>) -> Result<T, Failed> {
+    client.batch_execute("BEGIN READ ONLY; SET LOCAL search_path = pg_catalog, pg_temp").map_err(failed)?;
+    let done = read(client);
+    let ended = client.batch_execute("COMMIT").map_err(failed);
+    done.and_then(|done| ended.map(|()| done))
+}

@@ -1,0 +1,209 @@
+//! A batch: commands that are planned in memory, between one locked read and one write of each row, in one transaction.
+
+use std::collections::BTreeSet;
+
+use ::postgres::Client;
+
+use crate::answer::{Answer, HoldAnswer};
+use crate::command::Command;
+use crate::error::Error;
+use crate::model::{Bounds, Rows};
+use crate::plan::{self, Stop, Tables as _, Waits};
+use crate::postgres::failed::{Failed, failed, wrong};
+use crate::postgres::rows::{self, BATCH, Named, Read};
+use crate::value::{AccountId, Millis};
+
+/// The answer to a command.
+pub(crate) type Returned = Result<Answer, Error>;
+
+/// What each transaction begins with that can write. No name means another schema's object. A process that stops midway delays its
+/// accounts by 5 seconds. What was answered is durable, whatever the default of the database is.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
+    SET LOCAL search_path = pg_catalog, pg_temp; \
+    SET LOCAL idle_in_transaction_session_timeout = 5000; \
+    SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('on', 'remote_apply') \
+    THEN current_setting('synchronous_commit') ELSE 'on' END, true)";
+
+/// What became of a command in a batch.
+#[derive(Debug)]
+pub(crate) enum Became {
+    Done(Returned),
+    /// Its account is locked elsewhere, or its hold has appeared in an account that isn't locked.
+    Again,
+    /// Its account has a backlog, or more of its grants have to be read.
+    Later,
+}
+
+/// Commands that wait, and their accounts. Others of these accounts also wait.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    commands: Waits,
+    keys: BTreeSet<i64>,
+}
+
+impl Queue {
+    fn add(&mut self, command: &Command, account: Option<i64>) {
+        self.commands.add(command);
+        self.keys.extend(account);
+    }
+
+    /// Whether a command has to wait. Then it is one of them.
+    fn has(&mut self, command: &Command, account: Option<i64>) -> bool {
+        let waits = self.commands.has(command) || account.is_some_and(|key| self.keys.contains(&key));
+        if waits {
+            self.add(command, account);
+        }
+        waits
+    }
+}
+
+/// What commands that come again need.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    /// The accounts with a backlog.
+    behind: BTreeSet<i64>,
+    /// The accounts of which all open grants have to be read.
+    whole: BTreeSet<i64>,
+}
+
+/// Some commands on their way, in one transaction or several.
+#[derive(Debug)]
+pub(crate) struct Round {
+    /// The time, if it isn't the database's.
+    given: Option<Millis>,
+    before: Known,
+    later: Queue,
+    whole: BTreeSet<i64>,
+}
+
+impl Round {
+    pub(crate) fn new(given: Option<Millis>, before: Known) -> Self {
+        Self { given, before, later: Queue::default(), whole: BTreeSet::new() }
+    }
+
+    /// What the next round has to know.
+    pub(crate) fn known(self) -> Known {
+        Known { behind: self.later.keys, whole: self.whole }
+    }
+}
+
+/// Does commands in their order.
+pub(crate) fn batch(
+    client: &mut Client,
+    commands: &[&Command],
+    skips: bool,
+    round: &mut Round,
+) -> Result<Vec<Became>, Failed> {
+    let before = (round.later.clone(), round.whole.clone());
+    client.batch_execute(BEGIN).map_err(failed)?;
+    let done = planned(client, commands, skips, round).and_then(|done| {
+        // Otherwise another transaction has used a new id meanwhile, and this one sees it the next time.
+        let ends = if done.is_some() { "COMMIT" } else { "ROLLBACK" };
+        client.batch_execute(ends).map_err(failed).map(|()| done)
+    });
+    if !matches!(done, Ok(Some(_))) {
+        // Nothing of it counts.
+        (round.later, round.whole) = before;
+    }
+    if done.is_err() {
+        // The error is what counts.
+        let _ = client.batch_execute("ROLLBACK");
+    }
+    Ok(done?.unwrap_or_else(|| commands.iter().map(|_| Became::Again).collect()))
+}
+
+fn planned(
+    client: &mut Client,
+    commands: &[&Command],
+    skips: bool,
+    round: &mut Round,
+) -> Result<Option<Vec<Became>>, Failed> {
+    let named = Named::new(commands).after(&round.before.behind, &round.before.whole);
+    let Read { rows: before, now, order, locked, keys } = rows::read(client, &named, skips, round.given)?;
+    let mut after = before.clone();
+    let mut again = Queue::default();
+    let mut became = Vec::with_capacity(commands.len());
+    let (mut writes, mut repeats, mut count) = (false, false, 0_usize);
+    for command in commands {
+        let account = match command.account() {
+            Some(account) => keys.get(account).copied(),
+            None => command.of_hold().and_then(|hold| after.holds.get(hold)?.account),
+        };
+        if count >= BATCH {
+            round.later.add(command, account);
+        }
+        if round.later.has(command, account) {
+            became.push(Became::Later);
+            continue;
+        }
+        if again.has(command, account) || account.is_some_and(|key| !locked.contains(&key)) {
+            again.add(command, account);
+            became.push(Became::Again);
+            continue;
+        }
+        count = count.saturating_add(1);
+        became.push(match plan::run(&mut after, order, command, now) {
+            Ok(answer) => {
+                repeats |= is_repeated(&answer);
+                Became::Done(Ok(answer))
+            }
+            Err(Stop::Refused(error)) => Became::Done(Err(error)),
+            Err(Stop::Later(key)) => {
+                round.later.add(command, Some(key));
+                Became::Later
+            }
+            Err(Stop::Broken(why)) => return Err(wrong(why)),
+        });
+    }
+    round.whole.append(&mut after.bounds.whole);
+    let before = stored(before);
+    let after = stored(after);
+    if before != after {
+        writes = true;
+        if !rows::write(client, &before, &after)? {
+            return Ok(None);
+        }
+    }
+    if repeats && !writes {
+        rows::touch(client, &locked, &named)?;
+    }
+    Ok(Some(became))
+}
+
+/// Writes at most a batch of what has expired in these accounts, but for those that are locked elsewhere. False if there is nothing.
+pub(crate) fn expire(client: &mut Client, accounts: &[AccountId], given: Option<Millis>) -> Result<bool, Failed> {
+    client.batch_execute(BEGIN).map_err(failed)?;
+    let done = (|| {
+        let Read { rows: before, now, .. } = rows::read(client, &Named::due(accounts), true, given)?;
+        let (mut after, mut count) = (before.clone(), 0_usize);
+        for account in before.accounts.values() {
+            let most = after.most_expiries(account.key);
+            let expired = plan::expire(&mut after, account.clone(), now, most);
+            let (_, entries) = expired.map_err(|stop| Failed::Wrong(stop.error()))?;
+            count = count.saturating_add(entries);
+        }
+        rows::write(client, &stored(before), &stored(after))?;
+        Ok(count > 0)
+    })();
+    let ends = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    let ended = client.batch_execute(ends).map_err(failed);
+    done.and_then(|writes| ended.map(|()| writes))
+}
+
+/// What this store keeps of the rows: neither the next due time nor the bounds of a batch.
+fn stored(mut rows: Rows) -> Rows {
+    rows.accounts.values_mut().for_each(|account| account.next_due = None);
+    rows.bounds = Bounds::default();
+    rows
+}
+
+const fn is_repeated(answer: &Answer) -> bool {
+    match answer {
+        Answer::Granted(done) => done.repeated,
+        Answer::Revoked(done) => done.repeated,
+        Answer::Extended(done) => done.repeated,
+        Answer::Settled(done) => done.repeated,
+        Answer::Hold(HoldAnswer::Held { repeated, .. }) => *repeated,
+        Answer::Hold(HoldAnswer::Denied(_)) | Answer::Balance(_) | Answer::Holds(_) => false,
+    }
+}

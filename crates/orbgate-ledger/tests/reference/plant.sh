@@ -1,0 +1,89 @@
+#!/bin/sh
+# Plants errors in the ledger's rules in a copy of the crate, one at a time, and requires that the comparison with the second
+# reference finds each. The model is no help: it runs the same rules. `plant.sh PATTERN` plants some of them.
+set -eu
+home=target/xtask/ledger-rules
+rm -rf "$home/copy" && mkdir -p "$home/copy"
+git ls-files Cargo.toml Cargo.lock clippy.toml crates benches policy | tar --create --files-from - | tar --extract --directory "$home/copy"
+export CARGO_TARGET_DIR="${ORBGATE_PLANT_TARGET:-$PWD/$home/target}" PROPTEST_CASES=16
+cd "$home/copy"
+count=0
+# rule NAME FILE SED
+rule() {
+    case $1 in *${pattern:-}*) ;; *) return 0 ;; esac
+    file=crates/orbgate-ledger/src/$2
+    cp "$file" right.rs
+    sed -i "$3" "$file"
+    ! cmp -s "$file" right.rs || { echo "$1: not planted in $file" >&2; exit 1; }
+    if timeout 900 cargo test --quiet -p orbgate-ledger --test all -- reference:: > bug.log 2>&1; then
+        echo "$1: not found" >&2
+        failed=1
+    else
+        # Found by a test, and not by the compiler.
+        grep --quiet '^test result: FAILED' bug.log || { cat bug.log >&2; exit 1; }
+        echo "found: $1"
+        count=$((count + 1))
+    fi
+    cp right.rs "$file"
+}
+pattern=${1:-} failed=
+cargo test --quiet -p orbgate-ledger --test all -- reference::
+# Those that the functions in SQL found first, which nothing else did.
+rule 'a hold is settled twice' plan/hold.rs 's/if row.settlement.is_some() {/if false {/'
+rule 'the wrong order' plan/account.rs 's/(is(Bucket::Paid), expiry, seq)/(is(Bucket::Paid), u64::MAX - seq, expiry)/'
+rule 'bonus orbs without permission' plan/account.rs '/fn draw(/,/^    }/s/if bonus {/if true {/'
+rule 'orbs over the bound' plan/mod.rs 's/if open.posted().and_then(|posted| posted.plus(command.amount)).is_none() {/if false {/'
+rule 'an expired grant is spent' model.rs 's/grant.has_expired(until)/grant.expires_at.is_some_and(|expiry| expiry < until)/'
+rule 'time goes back' plan/account.rs 's/(now.max(account.clock), BTreeMap::new())/(now, BTreeMap::new())/'
+rule 'an id with another amount' plan/hold.rs 's/(row.amount, row.bonus_allowed, row.ttl) == (command.amount, command.bonus, command.ttl)/(row.bonus_allowed, row.ttl) == (command.bonus, command.ttl)/'
+rule 'a late capture from what it held' plan/hold.rs 's/let lines = if late { &\[\]\[..\] } else { &row.lines };/let lines = \&row.lines[..];/'
+# Those that survived every test.
+rule 'a void revives expired orbs' plan/account.rs 's/if grant.has_expired(at) {/if false {/'
+rule 'an expiry revives expired orbs' plan/account.rs 's/self.end(tables, &mut changes, (&hold.lines, Orbs::ZERO), hold.expires_at)?;/self.end(tables, \&mut changes, (\&hold.lines, Orbs::ZERO), Millis::ZERO)?;/'
+rule 'an id in another account' plan/hold.rs 's/|| row.account != account || row.note/|| row.note/'
+rule 'an id of a grant in another account' plan/mod.rs 's/ \&\& row.account == open.account.key;/;/'
+rule 'an id of a revocation in another account' plan/mod.rs 's/let same = account == open.account.key \&\& receipt.grant/let same = receipt.grant/'
+rule 'a revocation of another account' plan/mod.rs 's/.filter(|grant| grant.account == open.account.key);/;/'
+rule 'a hold with another note' plan/hold.rs 's/ || row.note != command.note//'
+# What the account knows to be due next.
+rule 'a hold is not due' plan/account.rs 's/self.due_by(Some(expires_at));//'
+rule 'a grant is not due' plan/account.rs '0,/self.due_by(expires_at);/s/self.due_by(expires_at);//'
+rule 'a released orb is not due' plan/account.rs 's/self.due_by(expiry);$/let _ = expiry;/'
+rule 'what is due is forgotten' plan/account.rs 's/\[tables.next_hold_expiry(key)?, /[None, /'
+rule 'what is due of grants is forgotten' plan/account.rs 's/, tables.next_grant_expiry(key)?\]/, None]/'
+rule 'too few grants are read' plan/rows.rs 's/rest = rest.minus(grant.available).unwrap_or_default();/rest = Orbs::ZERO;/'
+rule 'a released orb that has expired stays' plan/account.rs 's/if grant.available > Orbs::ZERO \&\& grant.has_expired(now) {/if false {/'
+rule 'due one millisecond late' plan/rows.rs 's/due <= now/due < now/'
+# Others, one for each rule.
+rule 'an expiry one millisecond late' plan/rows.rs 's/expiry <= time/expiry < time/'
+rule 'holds expire before grants' plan/account.rs 's/time <= hold.get()/time < hold.get()/'
+rule 'expiries in another order' model.rs 's/(a.expires_at, &a.id).cmp(&(b.expires_at, &b.id))/(\&a.id, a.expires_at).cmp(\&(\&b.id, b.expires_at))/'
+rule 'an extension gives less time' plan/hold.rs 's/row.expires_at.max(until)/until/'
+rule 'an extension leaves the clock' plan/hold.rs 's/open.touch();//'
+rule 'an id of an extension with another hold' plan/hold.rs 's/(ttl, &receipt.hold) != (&command.ttl, &command.hold)/ttl != \&command.ttl/'
+rule 'an expired hold is extended' plan/hold.rs 's/if row.state != State::Pending {/if row.state == State::Captured {/'
+rule 'a late settlement is not late' plan/hold.rs 's/row.state == State::Expired);/false);/'
+rule 'a capture of more is free' plan/hold.rs 's/let beyond = requested.minus(of_held).unwrap_or_default();/let beyond = Orbs::ZERO;/'
+rule 'a void captures' plan/hold.rs 's/Cause::Void, (lines, Orbs::ZERO)/Cause::Void, (lines, Orbs::MAX)/'
+rule 'another capture is a repetition' plan/hold.rs 's/(receipt.state, receipt.requested) == (State::Captured, requested)/receipt.state == State::Captured \&\& requested <= Orbs::MAX/'
+rule 'a void before its hold is forgotten' plan/hold.rs 's/if row.account.is_none() {/if row.account.is_none() \&\& row.note != command.note {/'
+rule 'held orbs of an expired grant come back' plan/account.rs 's/ \&\& !grant.has_expired(self.now));/);/'
+rule 'a denial for want of permission' plan/hold.rs 's/eligible(true)? >= needed/eligible(true)? > needed/'
+rule 'a temporary denial' plan/hold.rs 's/if would_be >= needed {/if would_be > needed {/'
+rule 'the last orb is not for holds' plan/hold.rs 's/if available >= needed {/if available > needed {/'
+rule 'bonus orbs are paid ones' plan/account.rs 's/?.0.bucket == Bucket::Bonus {/?.0.seq == *seq {/'
+rule 'the wrong end of a hold is captured' plan/account.rs '/fn end(/,/^    }/s/for (seq, amount) in lines {/for (seq, amount) in lines.iter().rev() {/'
+rule 'paid orbs first' plan/account.rs 's/Order::PaidFirst => (is(Bucket::Bonus)/Order::PaidFirst => (is(Bucket::Paid)/'
+rule 'the soonest first' plan/account.rs 's/Order::SoonestFirst => (expiry, is(Bucket::Paid), seq)/Order::SoonestFirst => (expiry, is(Bucket::Bonus), seq)/'
+# Of the rows in SQLite, which the model doesn't have.
+rule 'open grants are stale' sqlite/rows.rs 's/known.clone_from(grant);/known.held = grant.held;/'
+rule 'a new grant is unknown' sqlite/rows.rs 's/grants.push(grant.clone());//'
+rule 'the account is stale' sqlite/rows.rs 's/known.account = account.clone();/known.account.seq = account.seq;/'
+rule 'a grant is not the first by its index' sqlite/rows.rs 's/ORDER BY ifnull(expires_at, 9007199254740992), seq/ORDER BY seq/'
+rule 'what is due by the index is later' sqlite/rows.rs 's/ifnull(expires_at, 9007199254740992) <= ?3/ifnull(expires_at, 9007199254740992) < ?3/'
+# Of the writer, when more has expired than it writes at once.
+rule 'a command overtakes one that waits' sqlite/writer.rs 's/rows.falls_behind(account);/let _ = account;/'
+rule 'a settlement overtakes another command' sqlite/writer.rs 's/let known = rows.falls_behind_with(&command);/let known = Ok::<(), Stop>(());/'
+rule 'a void overtakes its hold' plan/waits.rs 's/self.ids.extend(command.ids().cloned());//'
+test -z "$failed" || exit 1
+echo "$count planted errors, all found by the second reference"
