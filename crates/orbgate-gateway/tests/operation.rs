@@ -101,18 +101,6 @@ pub(crate) fn ask_securely(
     text.starts_with("HTTP/1.1 200 ").then_some((text, shown.into_owned()))
 }
 
-/// Waits until it has counted this often.
-fn counted(gateway: &mut Gateway, words: &[&str], count: u64) {
-    let admin = gateway.admin.clone();
-    let scrape = request(b"GET", b"/metrics", &[]);
-    let end = format!(" {count}");
-    gateway.running.until(&format!("{words:?}{end}"), |_| {
-        let text = ask(&admin, &scrape).body;
-        let mut lines = text.lines();
-        lines.any(|line| words.iter().all(|word| line.contains(word)) && line.ends_with(&end))
-    });
-}
-
 #[test]
 fn a_new_certificate_counts_once_it_is_whole() {
     let (issuer, folder) = (Issuer::start(), folder("tls"));
@@ -130,7 +118,7 @@ fn a_new_certificate_counts_once_it_is_whole() {
     // Nobody asks without TLS, or trusts another authority.
     assert_eq!(ask(&address, &question), Answer::default());
     assert!(ask_securely(&address, &Ca::new(), None, &question).is_none());
-    counted(&mut gateway, &["tls_handshake", &address], 2);
+    gateway.until_counted(&["tls_handshake", &address], 2);
 
     second.write(&folder);
     gateway.running.signal("HUP");
@@ -233,7 +221,7 @@ fn a_caller_shows_a_certificate_where_one_is_asked_for() {
     assert!(asks(Some(&callers.sign())));
     assert!(!asks(None));
     assert!(!asks(Some(&ca.sign())));
-    counted(&mut gateway, &["tls_handshake", &address], 2);
+    gateway.until_counted(&["tls_handshake", &address], 2);
 }
 
 /// Opens sockets at these addresses, and becomes the program with them as its descriptors from 3 on: what systemd does.
@@ -333,10 +321,10 @@ fn an_address_that_is_trusted_no_longer_gets_no_answer_on_an_open_connection() {
 
     gateway.rewrite(&config(&address, "127.0.0.9", ""));
     gateway.running.signal("HUP");
-    counted(&mut gateway, &["orbgate_gateway_loads_total", "loaded"], 1);
+    gateway.until_counted(&["orbgate_gateway_loads_total", "loaded"], 1);
     let _ = stream.write_all(question.as_bytes());
     assert_eq!(crate::support::wire::head(&mut stream), b"");
-    counted(&mut gateway, &["untrusted_peer"], 1);
+    gateway.until_counted(&["untrusted_peer"], 1);
     let allowed = ["orbgate_decisions_total", "allow"];
     assert_eq!(gateway.counted(&allowed), 1);
 }

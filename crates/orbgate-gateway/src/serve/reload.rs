@@ -171,8 +171,8 @@ async fn reload(file: &Arc<Path>, current: &ArcSwap<State>, texts: Texts) -> (Lo
             let policy = state.policy().1.digest();
             state.state_charging();
             current.store(Arc::new(state));
-            tracing::info!(%policy, "configuration loaded");
             count("loaded");
+            tracing::info!(%policy, "configuration loaded");
             // Fetches now so that the first request for a new issuer needn't wait.
             tokio::spawn(async move { fetcher.fetch().await });
             return (Loaded::Active, texts);
@@ -186,8 +186,8 @@ async fn reload(file: &Arc<Path>, current: &ArcSwap<State>, texts: Texts) -> (Lo
 
 fn refuse(current: &ArcSwap<State>, why: &str) {
     let policy = current.load().policy().1.digest();
-    tracing::error!(%policy, "configuration refused, the active one stays: {why}");
     count("refused");
+    tracing::error!(%policy, "configuration refused, the active one stays: {why}");
 }
 
 fn count(result: &'static str) {

@@ -281,6 +281,16 @@ impl Gateway {
         assert!(lines.len() <= 1, "{lines:?}");
         lines.first().map_or(0, |line| line.rsplit(' ').next().unwrap().parse().unwrap())
     }
+
+    /// Waits until it has counted this often. Effects and answers may come before their count.
+    pub(crate) fn until_counted(&mut self, words: &[&str], count: u64) {
+        let (admin, end) = (self.admin.clone(), format!(" {count}"));
+        self.running.until(&format!("{words:?}{end}"), |_| {
+            let text = ask_for(&admin, "/metrics").body;
+            let is_it = |line: &str| words.iter().all(|word| line.contains(word)) && line.ends_with(&end);
+            text.lines().any(is_it)
+        });
+    }
 }
 
 fn ask_for(address: &str, path: &str) -> Answer {
