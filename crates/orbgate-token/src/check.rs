@@ -4,10 +4,12 @@ use core::net::Ipv6Addr;
 use core::time::Duration;
 
 use orbgate::TokenKind;
+use orbgate_yaml::Value as _;
 
 use crate::account::{AccountClaim, AccountClaims};
 use crate::algorithm::Algorithm;
 use crate::bearer::is_b64token;
+use crate::config::IssuerDocument;
 use crate::issuer::Issuer;
 use crate::jwk::KeyRules;
 use crate::kind::{ClaimTest, KindRules, Test};
@@ -25,9 +27,33 @@ pub(crate) struct KeyDiagnostic {
 pub(crate) struct Key {
     /// The issuer's index, from 0.
     pub(crate) issuer: usize,
-    /// The key, as the file spells it; empty for the whole issuer.
-    pub(crate) name: &'static str,
+    /// `None` for the whole issuer.
+    pub(crate) name: Option<KeyName>,
 }
+
+/// The name of a key of an issuer, as the file spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct KeyName(&'static str);
+
+impl KeyName {
+    pub(crate) const fn new(name: &'static str) -> Self {
+        assert!(IssuerDocument::SHAPE.has_key(name), "no issuer has this key");
+        Self(name)
+    }
+
+    pub(crate) const fn text(self) -> &'static str {
+        self.0
+    }
+}
+
+/// The name of a key. One that no issuer has doesn't compile.
+macro_rules! key {
+    ($name:literal) => {{
+        const NAME: $crate::check::KeyName = $crate::check::KeyName::new($name);
+        NAME
+    }};
+}
+pub(crate) use key;
 
 const SKEW: Duration = Duration::from_secs(300);
 
@@ -35,14 +61,14 @@ const SKEW: Duration = Duration::from_secs(300);
 pub(crate) fn diagnostics(issuers: &[Issuer]) -> Vec<KeyDiagnostic> {
     let mut diagnostics = Diagnostics { list: Vec::new(), issuer: 0 };
     if issuers.is_empty() {
-        diagnostics.push("", "there is no issuer: every token would be refused");
+        diagnostics.push(None, "there is no issuer: every token would be refused");
     }
     for (index, issuer) in issuers.iter().enumerate() {
         diagnostics.issuer = index;
         diagnostics.check(issuer);
         let earlier = issuers.iter().take(index);
         if earlier.into_iter().any(|other| other.issuer == issuer.issuer) {
-            diagnostics.push("issuer", "another issuer has the same name");
+            diagnostics.push(key!("issuer"), "another issuer has the same name");
         }
         if let Some(opaque) = &issuer.opaque {
             diagnostics.opaque(issuer, opaque);
@@ -52,7 +78,7 @@ pub(crate) fn diagnostics(issuers: &[Issuer]) -> Vec<KeyDiagnostic> {
                     Some(_) => "another issuer's opaque tokens have the same `prefix`",
                     None => "another issuer gets the opaque tokens: one of the two needs a `prefix`",
                 };
-                diagnostics.push("prefix", message);
+                diagnostics.push(key!("prefix"), message);
             }
         }
     }
@@ -111,53 +137,53 @@ struct Diagnostics {
 }
 
 impl Diagnostics {
-    fn push(&mut self, name: &'static str, message: impl Into<String>) {
-        let issuer = self.issuer;
-        self.list.push(KeyDiagnostic { key: Key { issuer, name }, message: message.into() });
+    fn push(&mut self, name: impl Into<Option<KeyName>>, message: impl Into<String>) {
+        let key = Key { issuer: self.issuer, name: name.into() };
+        self.list.push(KeyDiagnostic { key, message: message.into() });
     }
 
     fn check(&mut self, issuer: &Issuer) {
         if issuer.issuer.is_empty() {
-            self.push("issuer", "`issuer` is empty: write the `iss` of its tokens");
+            self.push(key!("issuer"), "`issuer` is empty: write the `iss` of its tokens");
         }
         if issuer.audiences.is_empty() || issuer.audiences.iter().any(String::is_empty) {
             let message = "`audience` is empty: write what the tokens' `aud` must have";
-            self.push("audience", message);
+            self.push(key!("audience"), message);
         }
-        self.claim_name("audience_claim", &issuer.audience_claim);
+        self.claim_name(key!("audience_claim"), &issuer.audience_claim);
         // `{tenant}` has an error of its own.
         if issuer.issuer.replace("{tenant}", "").contains(['{', '}']) {
             let message = "`issuer` has a placeholder: no token's `iss` has braces. Write the tenant, or `{tenant}` and `tenants`";
-            self.push("issuer", message);
+            self.push(key!("issuer"), message);
         }
         let url = issuer.jwks_uri.as_ref().map(|url| url.replace("{tenant}", ""));
         if let Some(error) = url.as_deref().and_then(url_error) {
-            self.push("jwks_uri", format!("`jwks_uri` {error}"));
+            self.push(key!("jwks_uri"), format!("`jwks_uri` {error}"));
         }
         if let Some(file) = &issuer.jwks_file {
             if let Some((key, message)) = file.source.diagnostic() {
                 self.push(key, message);
             }
             if issuer.jwks_uri.is_some() {
-                self.push("jwks_file", "`jwks_file` and `jwks_uri` are both there: leave out one of them");
+                self.push(key!("jwks_file"), "`jwks_file` and `jwks_uri` are both there: leave out one of them");
             }
         }
         if issuer.algorithms.is_empty() {
-            self.push("algorithms", "`algorithms` is empty: every token would be refused");
+            self.push(key!("algorithms"), "`algorithms` is empty: every token would be refused");
         }
         if issuer.skew > SKEW {
-            self.push("skew_seconds", "`skew_seconds` is over 300, which is the limit");
+            self.push(key!("skew_seconds"), "`skew_seconds` is over 300, which is the limit");
         }
         if issuer.max_lifetime.is_some_and(|lifetime| lifetime.is_zero()) {
-            self.push("max_lifetime_seconds", "`max_lifetime_seconds` is 0: every token would be refused");
+            self.push(key!("max_lifetime_seconds"), "`max_lifetime_seconds` is 0: every token would be refused");
         }
-        self.claim_path("scopes", &issuer.scopes.claim);
+        self.claim_path(key!("scopes"), &issuer.scopes.claim);
         if let Some(scopes) = &issuer.organisation_scopes {
             self.organisation_scopes(issuer, scopes);
         }
-        self.claim_name("client_claim", &issuer.client_claim);
+        self.claim_name(key!("client_claim"), &issuer.client_claim);
         self.accounts(issuer);
-        self.tests("require", &issuer.require);
+        self.tests(key!("require"), &issuer.require);
         // Only a response of an introspection endpoint needs no `iss`.
         let is_in_each = |claim: &str| match claim {
             "iss" => issuer.opaque.is_none(),
@@ -165,22 +191,26 @@ impl Diagnostics {
         };
         let mut absent = issuer.require.iter().filter(|test| !test.is_positive());
         if absent.any(|test| is_in_each(&test.claim)) {
-            self.push("require", "`require` excludes a claim that each token needs: every token would be refused");
+            self.push(
+                key!("require"),
+                "`require` excludes a claim that each token needs: every token would be refused",
+            );
         }
         let exponent = issuer.key_rules.rsa_exponent_min;
         if exponent.is_multiple_of(2) || !(3..=u64::from(u32::MAX)).contains(&exponent) {
-            self.push("rsa_exponent_min", "`rsa_exponent_min` must be an odd number from 3 to 4294967295");
+            self.push(key!("rsa_exponent_min"), "`rsa_exponent_min` must be an odd number from 3 to 4294967295");
         }
         self.kind(&issuer.kind);
     }
 
     fn organisation_scopes(&mut self, issuer: &Issuer, scopes: &ScopeClaim) {
-        let key = "organisation_scopes";
-        self.claim_path(key, &scopes.claim);
+        let name = key!("organisation_scopes");
+        let key = name.text();
+        self.claim_path(name, &scopes.claim);
         if scopes.claim == issuer.scopes.claim {
             let claim = &scopes.claim;
             let message = format!("`{key}` and `scopes` name the same claim, `{claim}`: leave out `{key}`");
-            self.push(key, message);
+            self.push(name, message);
         }
         let has_both = match &issuer.kind {
             KindRules::Always(_) => false,
@@ -190,7 +220,7 @@ impl Diagnostics {
             let message = format!(
                 "`{key}` needs a `kind` with tests for `user` and for `organisation`: use `scopes` for tokens of one kind"
             );
-            self.push(key, message);
+            self.push(name, message);
         }
     }
 
@@ -201,7 +231,7 @@ impl Diagnostics {
         accounts.dedup();
         for account in accounts {
             if let AccountClaim::Claim(claim) = account {
-                self.claim_name("account", claim);
+                self.claim_name(key!("account"), claim);
             }
         }
         // One account for both kinds is also right for an issuer of one kind.
@@ -211,43 +241,43 @@ impl Diagnostics {
         {
             if account.is_some() && !is_for_both && !issuer.kind.has(kind) {
                 let message = format!("`account` has `{name}`, but no token of the issuer is of this `kind`");
-                self.push("account", message);
+                self.push(key!("account"), message);
             }
         }
     }
 
     fn opaque(&mut self, issuer: &Issuer, opaque: &Opaque) {
         if let Some(error) = url_error(&opaque.endpoint) {
-            self.push("endpoint", format!("`endpoint` {error}"));
+            self.push(key!("endpoint"), format!("`endpoint` {error}"));
         }
         if opaque.client.is_empty() {
-            self.push("client_id", "`client_id` is empty");
+            self.push(key!("client_id"), "`client_id` is empty");
         }
         if let Some((key, message)) = opaque.source.diagnostic() {
             self.push(key, message);
         }
         if opaque.prefix.as_ref().is_some_and(String::is_empty) {
             let message = "`prefix` is empty: leave it out for the issuer that gets the rest";
-            self.push("prefix", message);
+            self.push(key!("prefix"), message);
         } else if opaque.prefix.as_ref().is_some_and(|prefix| !is_b64token(prefix.as_bytes())) {
             let message =
                 "`prefix` has a character that no token has: write letters, digits, `-`, `.`, `_`, `~`, `+`, `/`";
-            self.push("prefix", message);
+            self.push(key!("prefix"), message);
         }
         let longest = Duration::from_secs(3600);
         if opaque.max_cache.is_zero() || opaque.max_cache > longest {
             let message = "`max_cache_seconds` is not 1 to 3600";
-            self.push("max_cache_seconds", message);
+            self.push(key!("max_cache_seconds"), message);
         }
         let useless = [
-            ("jwks_uri", issuer.jwks_uri.is_some()),
-            ("jwks_file", issuer.jwks_file.is_some()),
-            ("algorithms", issuer.algorithms != [Algorithm::Rs256]),
-            ("extra_types", !issuer.extra_types.is_empty()),
-            ("rsa_exponent_min", issuer.key_rules != KeyRules::default()),
+            (key!("jwks_uri"), issuer.jwks_uri.is_some()),
+            (key!("jwks_file"), issuer.jwks_file.is_some()),
+            (key!("algorithms"), issuer.algorithms != [Algorithm::Rs256]),
+            (key!("extra_types"), !issuer.extra_types.is_empty()),
+            (key!("rsa_exponent_min"), issuer.key_rules != KeyRules::default()),
         ];
         for (key, _) in useless.into_iter().filter(|(_, is_there)| *is_there) {
-            let message = format!("`{key}` does nothing with `opaque`: no signature is checked");
+            let message = format!("`{}` does nothing with `opaque`: no signature is checked", key.text());
             self.push(key, message);
         }
     }
@@ -255,30 +285,30 @@ impl Diagnostics {
     fn kind(&mut self, kind: &KindRules) {
         let (user, organisation) = match kind {
             KindRules::Always(TokenKind::Unknown) => {
-                return self.push("kind", "`kind` is unknown: every request would be denied");
+                return self.push(key!("kind"), "`kind` is unknown: every request would be denied");
             }
             KindRules::Always(_) => return,
             KindRules::Claims { user, organisation } => (user, organisation),
         };
         if user.is_empty() && organisation.is_empty() {
             let message = "`kind` recognises no token: write a test for `user` or for `organisation`";
-            self.push("kind", message);
+            self.push(key!("kind"), message);
         }
         if !user.is_empty() && user == organisation {
             let message = "`user` and `organisation` have the same tests: no token is of one kind";
-            self.push("kind", message);
+            self.push(key!("kind"), message);
         }
         for (name, tests) in [("user", user), ("organisation", organisation)] {
             if !tests.is_empty() && !tests.iter().any(ClaimTest::is_positive) {
                 let message =
                     format!("`{name}` rests on nothing but absent claims: add a test for a claim that is there");
-                self.push("kind", message);
+                self.push(key!("kind"), message);
             }
-            self.tests("kind", tests);
+            self.tests(key!("kind"), tests);
         }
     }
 
-    fn tests(&mut self, key: &'static str, tests: &[ClaimTest]) {
+    fn tests(&mut self, key: KeyName, tests: &[ClaimTest]) {
         for (index, test) in tests.iter().enumerate() {
             self.claim_name(key, &test.claim);
             if tests.iter().take(index).any(|earlier| test.excludes(earlier)) {
@@ -300,13 +330,13 @@ impl Diagnostics {
         }
     }
 
-    fn claim_path(&mut self, key: &'static str, claim: &ClaimPath) {
+    fn claim_path(&mut self, key: KeyName, claim: &ClaimPath) {
         if claim.names().is_empty() || claim.names().iter().any(String::is_empty) {
             self.claim_name(key, "");
         }
     }
 
-    fn claim_name(&mut self, key: &'static str, claim: &str) {
+    fn claim_name(&mut self, key: KeyName, claim: &str) {
         if claim.is_empty() {
             self.push(key, "the name of a claim is empty");
         }

@@ -10,6 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use orbgate::policy::PolicyFile;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use crate::check::{KeyName, key};
+
 /// The introspection endpoint of an issuer, and how its responses are used. See [`Issuer::opaque`](crate::Issuer::opaque).
 ///
 /// ```
@@ -143,18 +145,19 @@ impl SecretSource {
     }
 
     /// Why it can't be one.
-    pub(crate) fn diagnostic(&self) -> Option<(&'static str, &'static str)> {
+    pub(crate) fn diagnostic(&self) -> Option<(KeyName, &'static str)> {
         match self {
             Self::File(path) if !is_absolute(path) => Some((
-                "client_secret_file",
+                key!("client_secret_file"),
                 "`client_secret_file` must be an absolute path: it depends on no working directory then",
             )),
             Self::Env(name) if name.is_empty() || name.contains(['=', '\0']) => {
-                Some(("client_secret_env", "`client_secret_env` must be the name of a variable"))
+                Some((key!("client_secret_env"), "`client_secret_env` must be the name of a variable"))
             }
-            Self::Keys(path) if !is_absolute(path) => {
-                Some(("jwks_file", "`jwks_file` must be an absolute path: it depends on no working directory then"))
-            }
+            Self::Keys(path) if !is_absolute(path) => Some((
+                key!("jwks_file"),
+                "`jwks_file` must be an absolute path: it depends on no working directory then",
+            )),
             _ => None,
         }
     }

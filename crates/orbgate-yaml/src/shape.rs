@@ -30,15 +30,33 @@ pub struct Key {
     pub shape: Shape,
 }
 
+/// Whether one of these keys, or a value below it, has this name. Constants have no loops over slices.
+const fn one_has_key(keys: &[Key], name: &str) -> bool {
+    match keys {
+        [] => false,
+        [key, rest @ ..] => {
+            is_same(key.name.as_bytes(), name.as_bytes()) || key.shape.has_key(name) || one_has_key(rest, name)
+        }
+    }
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    match (one, other) {
+        ([], []) => true,
+        ([first, one @ ..], [second, other @ ..]) => *first == *second && is_same(one, other),
+        _ => false,
+    }
+}
+
 impl Shape {
     /// Whether a file of this shape can have this key, at any depth.
     #[must_use]
-    pub fn has_key(self, name: &str) -> bool {
+    pub const fn has_key(self, name: &str) -> bool {
         match self {
             Self::Value(_) | Self::Choice(_) => false,
             Self::List(item) | Self::Named(item) => item.has_key(name),
-            Self::Mapping(keys) => keys.iter().any(|key| key.name == name || key.shape.has_key(name)),
-            Self::Either(shapes) => shapes.iter().any(|shape| shape.has_key(name)),
+            Self::Mapping(keys) => one_has_key(keys, name),
+            Self::Either([one, other]) => one.has_key(name) || other.has_key(name),
         }
     }
 

@@ -20,7 +20,7 @@ document! {
     }
 
     /// One issuer; see `Issuer` for what each key means.
-    pub(super) struct IssuerDocument ("this issuer") {
+    pub(crate) struct IssuerDocument ("this issuer") {
         /// The exact `iss` of its tokens. With `{tenant}` in it, one for each of the `tenants`.
         pub(super) issuer: Spanned<String>,
         /// The tenants whose tokens count: each takes the place of `{tenant}` in `issuer`, `jwks_uri` and `jwks_file`.

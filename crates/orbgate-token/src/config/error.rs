@@ -28,8 +28,8 @@ impl ConfigError {
     pub(crate) fn of_keys(diagnostics: &[KeyDiagnostic]) -> Self {
         let diagnostics = diagnostics.iter().map(|diagnostic| {
             let message = match diagnostic.key.name {
-                "" => diagnostic.message.clone(),
-                _ => format!("issuers[{}]: {}", diagnostic.key.issuer, diagnostic.message),
+                None => diagnostic.message.clone(),
+                Some(_) => format!("issuers[{}]: {}", diagnostic.key.issuer, diagnostic.message),
             };
             ConfigDiagnostic { location: None, message }
         });

@@ -7,6 +7,7 @@ mod rules;
 use orbgate_yaml::{self as yaml, Format, Value as _};
 
 use self::document::Document;
+pub(crate) use self::document::IssuerDocument;
 use self::error::ConfigError;
 use crate::verifier::Verifier;
 

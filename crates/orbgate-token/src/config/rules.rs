@@ -12,7 +12,7 @@ use super::document::{
 };
 use crate::account::{AccountClaim, AccountClaims};
 use crate::algorithm::Algorithm;
-use crate::check;
+use crate::check::{self, KeyName};
 use crate::issuer::Issuer;
 use crate::jwk::KeyRules;
 use crate::kind::{ClaimTest, KindRules};
@@ -54,7 +54,8 @@ fn issuers(list: &Spanned<Vec<IssuerDocument>>, diagnostics: &mut Diagnostics) -
     }
     for diagnostic in check::diagnostics(&issuers) {
         let document = documents.get(diagnostic.key.issuer);
-        let location = document.and_then(|document| document.location_of(diagnostic.key.name));
+        let name = diagnostic.key.name.map_or("", KeyName::text);
+        let location = document.and_then(|document| document.location_of(name));
         diagnostics.push_new(location.unwrap_or(list.location), diagnostic.message);
     }
     issuers
