@@ -137,6 +137,46 @@ struct Exchange {
     OrbgateMessage answer = orbgate_message_init(), token = orbgate_message_init();
 };
 
+// Ends a request. Each thread keeps the memory of one for its next, because allocating it takes as long as a decision.
+struct EndRequest {
+    void operator()(Exchange *ended) const noexcept
+    {
+        std::unique_ptr<Exchange> exchange(ended);
+        static thread_local const AtThreadEnd at_end;
+        (void)at_end;
+        // Not at the end of the thread, nor after a request of an unusual size.
+        if (kept_ == nullptr && !is_thread_over_ && std::max(exchange->question.room, exchange->question.answer_room) <= 65'536) {
+            orbgate_step_end(&exchange->step);
+            kept_ = exchange.release();
+        }
+    }
+
+    static std::unique_ptr<Exchange, EndRequest> begin(std::uint64_t gate)
+    {
+        Exchange *const exchange = std::exchange(kept_, nullptr);
+        if (exchange == nullptr) {
+            return std::unique_ptr<Exchange, EndRequest>(new Exchange(gate));
+        }
+        exchange->gate = gate;
+        exchange->answer.kind = exchange->token.kind = 0;
+        return std::unique_ptr<Exchange, EndRequest>(exchange);
+    }
+
+private:
+    struct AtThreadEnd {
+        ~AtThreadEnd()
+        {
+            is_thread_over_ = true;
+            delete std::exchange(kept_, nullptr);
+        }
+    };
+
+    // Without destructors, so an answer may be destroyed after the others of its thread.
+    static inline thread_local Exchange *kept_ = nullptr;
+    static inline thread_local bool is_thread_over_ = false;
+};
+using Request = std::unique_ptr<Exchange, EndRequest>;
+
 inline std::uint64_t count(std::chrono::milliseconds time) noexcept { return static_cast<std::uint64_t>(time.count()); }
 inline std::chrono::milliseconds milliseconds(std::uint64_t count) noexcept
 {
@@ -311,7 +351,7 @@ public:
 
 private:
     friend class Gate;
-    Answer(std::unique_ptr<detail::Exchange> exchange, Engine engine) noexcept : exchange_(std::move(exchange)), engine_(std::move(engine))
+    Answer(detail::Request exchange, Engine engine) noexcept : exchange_(std::move(exchange)), engine_(std::move(engine))
     {
         orbgate_answer_get_token(message(), &exchange_->token);
         const OrbgateStatus status = orbgate_engine_unpack(engine_.raw(), orbgate_answer_get_packed(message()), &decision_.raw_);
@@ -323,7 +363,7 @@ private:
         return exchange_ && exchange_->token.kind != 0 ? &exchange_->token : nullptr;
     }
 
-    std::unique_ptr<detail::Exchange> exchange_;
+    detail::Request exchange_;
     Decision decision_;
     Engine engine_;
 };
@@ -955,7 +995,7 @@ private:
             return {};
         }
         Engine engine = current();
-        auto exchange = std::make_unique<detail::Exchange>(raw());
+        auto exchange = detail::EndRequest::begin(raw());
         const OrbgateMessage *const answer = &exchange->answer;
         set(&exchange->question, request);
         for (;;) {
