@@ -1,8 +1,12 @@
 //! Why something failed, and whether to try again.
 
+use core::error::Error as _;
+use std::io;
+
 use ::postgres::error::SqlState;
 
 use crate::error::Error;
+use crate::postgres::tls::explained;
 
 /// Why something failed.
 #[derive(Debug)]
@@ -24,7 +28,7 @@ pub(crate) const fn wrong(why: String) -> Failed {
 pub(crate) fn failed(error: ::postgres::Error) -> Failed {
     let why = match error.as_db_error() {
         Some(error) => format!("postgres: {}", error.message()),
-        None => format!("postgres: {error}"),
+        None => format!("postgres: {}", with_cause(&error)),
     };
     match error.code().map(SqlState::code) {
         // Deadlocks.
@@ -35,4 +39,25 @@ pub(crate) fn failed(error: ::postgres::Error) -> Failed {
         Some(code) if ["08", "25P03", "53", "57"].iter().any(|class| code.starts_with(class)) => Failed::Lost(why),
         Some(_) => Failed::Wrong(Error::Unknown(why)),
     }
+}
+
+/// The same for an error while connecting. What the settings or a certificate are wrong in doesn't come right by itself.
+pub(crate) fn unconnected(error: ::postgres::Error) -> Failed {
+    let wrong = |why: &str| Failed::Wrong(Error::Unknown(format!("postgres: {why}")));
+    let tls = error.source().and_then(|cause| cause.downcast_ref::<io::Error>()).and_then(io::Error::get_ref);
+    if let Some(error) = tls.and_then(|error| error.downcast_ref::<rustls::Error>()) {
+        return wrong(&explained(error));
+    }
+    let cause = error.source().map(ToString::to_string).unwrap_or_default();
+    match cause.as_str() {
+        "server does not support TLS" => wrong("the server doesn't offer TLS, which `sslmode` requires"),
+        "password missing" => wrong("the server requires a password: give it by a file or by `PGPASSWORD`"),
+        _ if error.to_string() == "invalid configuration" => wrong(&with_cause(&error)),
+        _ => failed(error),
+    }
+}
+
+/// The driver's own text is only the kind of an error.
+fn with_cause(error: &::postgres::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
 }

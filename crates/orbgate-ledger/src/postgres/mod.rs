@@ -2,18 +2,20 @@
 
 mod failed;
 mod open;
+mod password;
 mod rows;
+mod settings;
+mod tls;
 mod verify;
 mod writer;
 
 use core::fmt::{self, Debug};
 use core::mem;
 use core::time::Duration;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
-
-use ::postgres::Config;
 
 use crate::answer::{Cursor, Page};
 use crate::command::Command;
@@ -21,6 +23,7 @@ use crate::error::Error;
 use crate::ledger::{Backlog, Clock, Ledger, Reply, gone};
 use crate::postgres::open::Connection;
 use crate::postgres::rows::BATCH;
+use crate::postgres::settings::Settings;
 use crate::value::Order;
 use crate::verify::Faults;
 
@@ -71,14 +74,32 @@ impl Postgres {
             || !keyword.is_empty() && keyword.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
     }
 
-    /// Connects to a ledger, or creates it, such as `host=/run/postgresql user=orbs dbname=orbs`. The connection isn't encrypted:
-    /// use a Unix socket or a private network.
+    /// Connects to a ledger, or creates it, such as `host=/run/postgresql user=orbs dbname=orbs`. A host that is neither a Unix
+    /// socket nor a loopback address needs `sslmode`: the [README](crate#connections) has the keywords, and where a password can be.
     ///
     /// # Errors
     ///
-    /// The database can't be reached, or its schema `orbs` isn't a ledger that this version knows.
+    /// The connection string is invalid, the database can't be reached, or its schema `orbs` isn't a ledger that this version knows.
     pub fn open(url: &str) -> Result<Self, Error> {
         Self::open_with(url, None, None)
+    }
+
+    /// The same with a password that is the only line of a file. The file is read for each connection.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::open`], the connection string also has a password, or the file can't be read.
+    pub fn open_with_password(url: &str, file: &Path) -> Result<Self, Error> {
+        Self::connect(Settings::new(url, Some(file.to_owned()), &variable)?, None, None)
+    }
+
+    /// Checks a connection string, without a connection. The error doesn't contain a password.
+    ///
+    /// # Errors
+    ///
+    /// The connection string is invalid, or would need `sslmode`.
+    pub fn check(url: &str) -> Result<(), Error> {
+        Settings::new(url, None, &variable).map(drop)
     }
 
     /// The same with an order for a new ledger, and with another clock than the database's: for tests.
@@ -87,16 +108,24 @@ impl Postgres {
     ///
     /// As for [`Postgres::open`], or the ledger was created with another order.
     pub fn open_with(url: &str, order: Option<Order>, clock: Option<Arc<dyn Clock>>) -> Result<Self, Error> {
-        let config: Config = url.parse().map_err(|error| Error::Unknown(format!("postgres: {error}")))?;
-        let mut reader = Connection::new(config.clone(), clock.clone());
+        Self::connect(Settings::new(url, None, &variable)?, order, clock)
+    }
+
+    fn connect(settings: Settings, order: Option<Order>, clock: Option<Arc<dyn Clock>>) -> Result<Self, Error> {
+        let mut reader = Connection::new(settings.another(), clock.clone());
         reader.prepare(order)?;
         let (jobs, queue) = mpsc::sync_channel::<Job>(QUEUE);
-        let connection = Connection::new(config, clock);
+        let connection = Connection::new(settings, clock);
         let work = move || Worker { connection, queue, waiting: Vec::new(), expiring: Vec::new() }.work();
         let thread = thread::Builder::new().name("orbs".to_owned()).spawn(work);
         let thread = thread.map_err(|error| Error::Unknown(format!("cannot start a thread: {error}")))?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread), reader: Shared::new(reader) })
     }
+}
+
+#[allow(clippy::disallowed_methods, reason = "a store is the edge: its password can be a variable")]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// The thread that does commands, and writes what has expired when none waits.

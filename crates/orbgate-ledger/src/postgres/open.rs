@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
+use ::postgres::Client;
 use ::postgres::error::{Severity, SqlState};
 use ::postgres::types::Type;
-use ::postgres::{Client, Config, NoTls};
 
 use crate::answer::{Cursor, Page};
 use crate::command::Command;
@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::ledger::{Backlog, Clock};
 use crate::postgres::failed::{Failed, failed, wrong};
 use crate::postgres::rows;
+use crate::postgres::settings::Settings;
 use crate::postgres::writer::{self, Became, Known, Round};
 use crate::value::{AccountId, Millis, Order};
 
@@ -34,7 +35,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 const ATTEMPTS: u32 = 10;
 
 pub(crate) struct Connection {
-    config: Config,
+    settings: Settings,
     client: Option<Client>,
     clock: Option<Arc<dyn Clock>>,
     /// The server has warned. After a commit this means that a standby might not have it.
@@ -46,9 +47,10 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(mut config: Config, clock: Option<Arc<dyn Clock>>) -> Self {
+    pub(crate) fn new(mut settings: Settings, clock: Option<Arc<dyn Clock>>) -> Self {
         let has_warned = Arc::new(AtomicBool::new(false));
         let warn = Arc::clone(&has_warned);
+        let config = &mut settings.config;
         config.notice_callback(move |notice| {
             // The text of the severity is in the server's language.
             if notice.parsed_severity() == Some(Severity::Warning) || notice.code() == &SqlState::WARNING {
@@ -59,7 +61,7 @@ impl Connection {
         // A connection that is dead is noticed.
         config.keepalives_idle(Duration::from_secs(10)).connect_timeout(Duration::from_secs(3));
         let (complete_until, known) = (Millis::ZERO, Known::default());
-        Self { config, client: None, clock, has_warned, complete_until, known }
+        Self { settings, client: None, clock, has_warned, complete_until, known }
     }
 
     pub(crate) fn close(&mut self) {
@@ -243,7 +245,7 @@ impl Connection {
 
     fn client(&mut self) -> Result<&mut Client, Failed> {
         if self.client.as_ref().is_none_or(Client::is_closed) {
-            self.client = Some(self.config.connect(NoTls).map_err(failed)?);
+            self.client = Some(self.settings.connect()?);
             // Those of the connection don't count.
             self.has_warned.store(false, Ordering::SeqCst);
         }

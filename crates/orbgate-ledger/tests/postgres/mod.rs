@@ -1,6 +1,7 @@
 //! The store in PostgreSQL: the suite, concurrency, kills and a failover, with a server of the test's own.
 
 pub(crate) mod server;
+mod tls;
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;

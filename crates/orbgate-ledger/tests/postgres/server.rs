@@ -58,6 +58,22 @@ impl Server {
         }
     }
 
+    /// Writes a file that only the server can read.
+    #[allow(dead_code, reason = "for TLS")]
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let file = self.data().join(name);
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        own(&file);
+    }
+
+    /// Adds settings, for the next start.
+    #[allow(dead_code, reason = "for TLS")]
+    pub(crate) fn set(&self, settings: &str) {
+        let before = fs::read_to_string(self.data().join("postgresql.auto.conf")).unwrap();
+        self.write("postgresql.auto.conf", &(before + settings));
+    }
+
     fn data(&self) -> PathBuf {
         self.home.path().join("data")
     }
