@@ -35,8 +35,15 @@ const WIDER_POLICY: &str =
     "orbgate: 1\napis: { a: { base_path: '', scopes: { read: { orbs: false, routes: [GET /a, GET /c] } } } }\n";
 
 /// A gateway doesn't start with the second file of these.
-const REFUSED: [&str; 5] =
-    ["orbgate_gateway", "require_seal", "listeners.tls.certificate", "listeners.tls.key", "ledger"];
+const REFUSED: [&str; 6] = [
+    "orbgate_gateway",
+    "require_seal",
+    "listeners.tls.certificate",
+    "listeners.tls.key",
+    "ledger",
+    // A SQLite file has none.
+    "ledger.password_file",
+];
 
 struct Row {
     key: &'static str,
@@ -364,6 +371,7 @@ fn ledger(row: &mut Add<'_>) {
     row("ledger.db", serving(&json!({})), serving(&json!({ "db": "other.db" })), |service| {
         service.folder.join("orbs.db").exists().to_string()
     });
+    row("ledger.password_file", serving(&json!({})), serving(&json!({ "password_file": "gate" })), held);
     row("ledger.gate_secrets", serving(&json!({})), serving(&json!({ "gate_secrets": ["next"] })), held);
     row("ledger.operator_secrets", serving(&json!({})), serving(&json!({ "operator_secrets": null })), |service| {
         let grant = json!({ "id": "g", "account": "alice", "amount": 100, "bucket": "paid" }).to_string();

@@ -348,9 +348,22 @@ fn what_could_not_be_used_is_refused_at_the_start() {
             format!("{near}ledger: {{ db: orbs.db, gate_secrets: [secret], operator_secrets: [secret] }}\n"),
             "gates and operators have the same secret",
         ),
+        (
+            format!("{near}ledger: {{ db: orbs.db, password_file: secret, gate_secrets: [secret] }}\n"),
+            "4:39: a SQLite file has no password",
+        ),
+        (
+            format!("{near}ledger: {{ db: 'postgres://orbs:hunter2@db.test/orbs', gate_secrets: [secret] }}\n"),
+            "4:15: postgres: the connection would not be encrypted: add `sslmode=verify-full`",
+        ),
+        (
+            format!("{near}ledger: {{ db: 'host=localhost password=hun ter2', gate_secrets: [secret] }}\n"),
+            "4:15: postgres: no `=` after the keyword at byte 29",
+        ),
     ] {
         let (status, errors) = check(&config);
         assert_eq!(status, Some(2), "{config}");
         assert!(errors.contains(place), "{place}: {errors}");
+        assert!(!errors.contains("hunter2") && !errors.contains("ter2"), "{errors}");
     }
 }

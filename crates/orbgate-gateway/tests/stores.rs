@@ -71,13 +71,18 @@ struct Service {
 
 impl Service {
     fn start(name: &str, db: &str) -> Self {
+        Self::start_with(name, &format!("db: '{db}'"), &[])
+    }
+
+    /// With these keys of the ledger and these files.
+    fn start_with(name: &str, keys: &str, files: &[(&str, &str)]) -> Self {
         let (folder, address) = (folder(&format!("stores-{name}")), format!("127.0.0.1:{}", free_port()));
-        for (file, secret) in [("gate", GATE), ("operator", OPERATOR)] {
+        for (file, secret) in [("gate", GATE), ("operator", OPERATOR)].iter().chain(files) {
             fs::write(folder.join(file), secret).unwrap();
         }
         let config = format!(
             "listeners: [{{ mode: ledger, listen: {address} }}]\n\
-             ledger: {{ db: '{db}', gate_secrets: [gate], operator_secrets: [operator] }}\n"
+             ledger: {{ {keys}, gate_secrets: [gate], operator_secrets: [operator] }}\n"
         );
         let gateway = Gateway::start_with(folder.clone(), TOKENS, &config);
         Self { gateway, address, folder, config }
@@ -274,6 +279,34 @@ fn the_script_over_postgres() {
     disk.grow();
     goes_on(&service, answered);
     service.logs(Service::has_recovered);
+    service.end();
+    drop(server);
+}
+
+#[test]
+fn a_password_is_in_a_file_and_not_in_the_log() {
+    const PASSWORD: &str = "hunter2 of the gateway";
+
+    let Some(mut server) = Server::start() else { return };
+    let url = server.new_database();
+    server.run(&url, &format!("CREATE ROLE gate LOGIN PASSWORD '{PASSWORD}'"));
+    server.run(&url, "ALTER DATABASE CURRENT_DB OWNER TO gate");
+    server.write("pg_hba.conf", "local all gate scram-sha-256\nlocal all all trust\n");
+    server.kill();
+    server.start_again();
+    let keys = format!("db: '{}', password_file: password", url.replace("user=orbs", "user=gate"));
+    let mut service = Service::start_with("password", &keys, &[("password", &format!("{PASSWORD}\n"))]);
+    service.grant("g", "alice", 5);
+    assert_eq!((service.failures(), service.health()), (Vec::new(), (200, "ok".to_owned())));
+    // The file is read again for a new connection.
+    fs::write(service.folder.join("password"), "hunter2, a wrong one\n").unwrap();
+    server.kill();
+    server.start_again();
+    assert_eq!(service.ask("/v1/hold", &hold("h", 1)).0, 503);
+    service.logs(|service| !service.failures().is_empty());
+    assert_eq!(service.failures(), ["postgres: password authentication failed for user \"gate\""]);
+    let said = service.gateway.running.said();
+    assert!(!said.contains("hunter2"), "{said}");
     service.end();
     drop(server);
 }

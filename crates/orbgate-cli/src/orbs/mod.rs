@@ -199,7 +199,9 @@ A command that was built without the feature `orbs` prints how to get it.
 
 A database is a URL such as `postgres:///orbs?host=/run/postgresql&user=orbs`,
 or `host=/run/postgresql user=orbs dbname=orbs`. Any command creates the ledger
-in it, in the schema `orbs`.
+in it, in the schema `orbs`. Another host than this machine needs `sslmode`,
+such as `sslmode=verify-full&sslrootcert=ca.pem`. Give a password by
+`PGPASSWORD`, `PGPASSFILE` or `passfile=FILE`, which hide it from other users.
 
 Examples:
   orbgate orbs --db orbs.db grant alice 100 --id invoice-7

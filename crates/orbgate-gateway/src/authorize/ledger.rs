@@ -10,7 +10,7 @@ use orbgate_ledger::{Backlog, Command, Cursor, Error, Faults, Ledger, Page, Post
 
 use crate::config::error::{StartError, kept};
 use crate::config::files;
-use crate::config::{LedgerConfig, Role};
+use crate::config::{Database, LedgerConfig, Role};
 
 /// The shortest secret, and the longest.
 const LENGTHS: core::ops::RangeInclusive<usize> = 32..=256;
@@ -48,11 +48,15 @@ impl fmt::Debug for OpenLedger {
 /// Opens the store, or creates it.
 pub(crate) fn open(config: &LedgerConfig) -> Result<Arc<dyn Ledger>, StartError> {
     let refuse = |error: Error| StartError::Invalid(format!("the ledger: {error}"));
-    match &config.url {
-        None => Ok(Arc::new(Watched::new(Sqlite::open(&config.db).map_err(refuse)?))),
-        Some(url) => {
+    match &config.database {
+        Database::Sqlite(file) => Ok(Arc::new(Watched::new(Sqlite::open(file).map_err(refuse)?))),
+        Database::Postgres(url, password) => {
+            let open = || match password {
+                None => Postgres::open(url),
+                Some(file) => Postgres::open_with_password(url, file),
+            };
             // The client runs a loop of its own, which can't be inside another.
-            let opened = std::thread::scope(|scope| scope.spawn(|| Postgres::open(url)).join());
+            let opened = std::thread::scope(|scope| scope.spawn(open).join());
             let opened = opened.unwrap_or(Err(Error::Busy));
             Ok(Arc::new(Watched::new(opened.map_err(refuse)?)))
         }

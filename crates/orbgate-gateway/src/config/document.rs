@@ -126,6 +126,8 @@ document! {
     pub(super) struct LedgerDocument {
         /// A SQLite file, which is created if it doesn't exist, or the URL of a PostgreSQL database.
         pub(super) db: Spanned<String>,
+        /// A file whose only line is the password of the PostgreSQL database. It is read for each connection.
+        pub(super) password_file: Option<Spanned<String>>,
         /// One or two files, each with a secret of the gates, which may hold, extend and settle.
         pub(super) gate_secrets: Spanned<Vec<Spanned<String>>>,
         /// One or two files, each with a secret of the operator, who may do everything. Without one, no caller may grant or read here.

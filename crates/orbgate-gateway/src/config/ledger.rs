@@ -1,7 +1,9 @@
 //! Where the ledger is, and which files have the secrets of its callers.
 
+use core::fmt::{self, Debug};
 use std::path::{Path, PathBuf};
 
+use orbgate_ledger::Postgres;
 use orbgate_yaml::{Diagnostics, Spanned};
 
 use super::address::Address;
@@ -18,12 +20,28 @@ pub(crate) enum Role {
     Operator,
 }
 
+/// Where the accounts are.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Database {
+    /// In this file.
+    Sqlite(PathBuf),
+    /// In the database of this URL, with the password of this file.
+    Postgres(String, Option<PathBuf>),
+}
+
+/// The URL can have a password.
+impl Debug for Database {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(file) => formatter.debug_tuple("Sqlite").field(file).finish(),
+            Self::Postgres(_, file) => formatter.debug_tuple("Postgres").field(&"_").field(file).finish(),
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LedgerConfig {
-    /// The SQLite file, unless there is a URL.
-    pub(crate) db: PathBuf,
-    /// Of a PostgreSQL database.
-    pub(crate) url: Option<String>,
+    pub(crate) database: Database,
     secrets: Vec<(Role, PathBuf)>,
 }
 
@@ -34,7 +52,7 @@ impl LedgerConfig {
 
     /// Whether it is another ledger, which takes a restart.
     pub(crate) fn has_moved(&self, new: &Self) -> bool {
-        (&self.db, &self.url) != (&new.db, &new.url)
+        self.database != new.database
     }
 }
 
@@ -42,8 +60,21 @@ impl LedgerConfig {
 const MOST_SECRETS: usize = 2;
 
 pub(super) fn config(document: &LedgerDocument, folder: &Path, diagnostics: &mut Diagnostics) -> LedgerConfig {
-    let LedgerDocument { db, gate_secrets, operator_secrets } = document;
-    let url = orbgate_ledger::Postgres::is_url(&db.value).then(|| db.value.clone());
+    let LedgerDocument { db, password_file, gate_secrets, operator_secrets } = document;
+    let database = match (Postgres::is_url(&db.value), password_file) {
+        (true, file) => {
+            if let Err(error) = Postgres::check(&db.value) {
+                diagnostics.push_new(db.location, error.to_string());
+            }
+            Database::Postgres(db.value.clone(), file.as_ref().map(|file| folder.join(&file.value)))
+        }
+        (false, file) => {
+            if let Some(file) = file {
+                diagnostics.push_new(file.location, "a SQLite file has no password".to_owned());
+            }
+            Database::Sqlite(folder.join(&db.value))
+        }
+    };
     let mut secrets = Vec::new();
     let lists = [(Role::Gate, Some(gate_secrets)), (Role::Operator, operator_secrets.as_ref())];
     for (role, files) in lists {
@@ -53,7 +84,7 @@ pub(super) fn config(document: &LedgerDocument, folder: &Path, diagnostics: &mut
         }
         secrets.extend(value.iter().map(|file| (role, folder.join(&file.value))));
     }
-    LedgerConfig { db: folder.join(&db.value), url, secrets }
+    LedgerConfig { database, secrets }
 }
 
 /// Rejects a ledger without a listener, and a listener without a ledger.

@@ -25,7 +25,7 @@ pub(crate) use self::authzen::{AuthzenConfig, Listed};
 use self::document::Document;
 use self::error::StartError;
 use self::files::Ending;
-pub(crate) use self::ledger::{LedgerConfig, Role};
+pub(crate) use self::ledger::{Database, LedgerConfig, Role};
 use self::mode::Mode;
 use self::peers::Block;
 use self::promises::Promises;
