@@ -202,6 +202,12 @@ def one_letter_more(log: Log) -> None:
         log.add(log.part(0.7) + timedelta(minutes=at), "GET", "/v1/rates", kind="organisation", scopes="rates:read", caller="rate-feeds", status=200)
 
 
+def digit_for_letter(log: Log) -> None:
+    one_letter_more(log)
+    for row in log.rows:
+        row["caller"] = "rate-f3ed" if row["caller"] == "rate-feeds" else row["caller"]
+
+
 def redirected_routes(log: Log) -> None:
     """Only the routes of one part of the service are redirected."""
     for at in range(200):
@@ -241,6 +247,45 @@ def statuses_of_classes(log: Log) -> None:
         row.update(status=row["status"] or log.status(row), instance=f"pod-{log.choose.randrange(3)}")
         if row["instance"] == "pod-1" and row["time"] >= log.part(0.4):
             row["status"] -= row["status"] % 100
+
+
+def only_200(log: Log) -> None:
+    """One of three pods writes 200 for everything."""
+    statuses_of_classes(log)
+    for row in log.rows:
+        if row["instance"] == "pod-1" and row["time"] >= log.part(0.4):
+            row["status"] = 200
+
+
+def one_pod_twice(log: Log) -> None:
+    """The rows of one of six pods are shipped twice for an hour, each next to its copy."""
+    for at in range(600):
+        log.call("partner-pay", START + timedelta(hours=10, seconds=6 * at), "POST /v1/transfers", status=201)
+    for row in log.rows:
+        row.update(status=row["status"] or log.status(row), instance=f"pod-{log.choose.randrange(6)}")
+    log.rows += [{**row} for row in log.rows if row["time"].hour == 10 and row["instance"] == "pod-1"]
+
+
+def hashed_names(log: Log) -> None:
+    """Since noon, users have other names."""
+    for at in range(3_000):
+        user = at % 100
+        log.add(log.part(at / 3_000), "GET", "/v1/accounts", kind="user", scopes="accounts:read", caller=f"user-{user}" if at < 1_500 else f"{7_919 * user:08x}", status=200)
+
+
+def another_system(log: Log) -> None:
+    """A test of another system, whose clients never call the pods of this one."""
+    for row in log.rows:
+        row.update(status=row["status"] or log.status(row), instance=f"pod-{log.choose.randrange(3)}", address=f"93.184.{log.choose.randrange(20)}.1")
+    for at in range(150):
+        log.call("partner-pay", log.part(0.4 + at / 1_500), "GET /v1/rates", status=200, instance=f"test-{at % 2}", address=f"10.9.0.{at % 3}")
+
+
+def slow_reading(log: Log) -> None:
+    """A caller reads accounts in the order of their ids all day, between those that it reads again and again."""
+    for at in range(240):
+        for number in (4_000 + 2 * at, 9_000 + 17 * (at % 20)):
+            log.call("rate-feed", log.part(at / 240), f"GET /v1/accounts/{number}", status=200, scopes="rates:read accounts:read")
 
 
 def callers_of_another_column(log: Log) -> None:
@@ -285,11 +330,17 @@ SIGNS: dict[str, tuple[Callable[[Log], None], str, str, tuple[str, ...]]] = {
     "a scope is taken": (scope_taken, "medium", "lost_scope", ("3 callers, for example ", " lack accounts:read in ", "and had it before or after")),
     "an old key": (old_key, "low", "broken_address", ("tax-tool has no valid token in ", " from address ", "while it is served at another address")),
     "invented customers": (invented_customers, "low", "trial_callers", ("40 callers with tokens of organisations", "only at 2 addresses: 45.9.20.0, 45.9.20.1; 160 calls")),
-    "one letter more": (one_letter_more, "medium", "lookalike", ("caller rate-feeds, first seen in row ", "differs from rate-feed by one letter: 9 calls")),
+    "one letter more": (one_letter_more, "medium", "lookalike", ("caller rate-feeds, first seen in row ", "differs from rate-feed by one character: 9 calls")),
     "redirected routes": (redirected_routes, "medium", "redirected", (" were answered with 302 from 2026-11-0",)),
     "redirected by some": (redirected_by_some, "medium", "redirected", (" were answered with 301 from 2026-11-0",)),
     "one pod serves": (one_pod_serves, "high", "unequal_answers", ("rate-feed is refused by pod-0, pod-1 (", "served by pod-2 (")),
     "classes of statuses": (statuses_of_classes, "medium", "other_spelling", ("the column `served_status` has only classes", " of pod-1 since 2026-11-0")),
+    "only 200": (only_200, "medium", "other_spelling", ("the column `served_status` has only 200 in the ", " of pod-1 since 2026-11-0")),
+    "one pod twice": (one_pod_twice, "medium", "copied_rows", ("are copies of other rows in all columns, from 2026-11-02 10:0",)),
+    "other names": (hashed_names, "medium", "other_spelling", ("the column `caller` names other users since 2026-11-0", "100 users have no call after it, and 100 none before it")),
+    "another system": (another_system, "medium", "other_system", ("none of the 3 addresses in the 150 rows of test-0, test-1 ", "the 3 others share theirs")),
+    "slow reading": (slow_reading, "low", "enumeration", ("reads 239 different objects of GET /v1/accounts/{id} with ids from 4002 to 4478, each once and in their order", "among them 21 others")),
+    "a digit for a letter": (digit_for_letter, "medium", "lookalike", ("caller rate-f3ed, first seen in row ", "differs from rate-feed by one character: 9 calls")),
     "another column": (callers_of_another_column, "medium", "other_spelling", ("the column `caller` is clinic-app in ", "of 4 other callers")),
     "another's account": (pays_another, "medium", "other_account", (" of tax-tool from ", "name the account acc-web-app of web-app, after ")),
     "a client down for hours": (client_down_for_hours, "medium", "mended_client", ("web-app",)),
@@ -374,7 +425,32 @@ def test_a_healthy_log_has_no_sign(is_long: bool) -> None:
     assert [row.sentence for row in figures.signs.signs] == []
 
 
-@pytest.mark.parametrize("name", ["cut scopes", "another kind", "lower methods", "prefixed scopes"])
+@pytest.mark.parametrize("pods", ["scaled", "deployed"])
+def test_instances_that_come_and_go_are_no_sign(pods: str) -> None:
+    """By day there are five pods instead of two, or each day has new ones."""
+    log = Log(True)
+    for row in log.rows:
+        is_day, day = 8 <= row["time"].hour < 18, (row["time"] - START).days
+        at = log.choose.randrange(5 if is_day or pods == "deployed" else 2)
+        row.update(status=row["status"] or log.status(row), instance=f"pod-{at}-{day if pods == 'deployed' or at > 1 else 0}")
+    log.rows = [{**log.rows[0], "instance": "pod-0-0"}, *log.rows[1:]]
+    columns = {"served_status": "status", "instance": "instance"}
+    assert [row.sentence for row in report(log.table(), BANK, columns=columns, time_zone="UTC", public=PUBLIC).figures.signs.signs] == []
+
+
+def test_many_calls_in_some_nights_are_a_burst() -> None:
+    def nights(log: Log) -> None:
+        for day in range(6):
+            for at in range(24):
+                log.call("rate-feed", START + timedelta(days=day, hours=8, minutes=25 * at), f"GET /v1/accounts/{9_000 + at}", status=200, scopes="rates:read accounts:read")
+        for at in range(600):
+            log.call("rate-feed", START + timedelta(days=1 + at // 200, hours=23, seconds=9 * (at % 200)), f"GET /v1/accounts/{7 * at}", status=200, scopes="rates:read accounts:read")
+
+    [finding] = [row for row in made(nights, True).figures.findings if row.kind == "burst"]
+    assert "rate-feed made 600 of its 744 calls to GET /v1/accounts/{id} in 3 hours from 2026-11-03 23:00 to 2026-11-05 23:29" in finding.sentence
+
+
+@pytest.mark.parametrize("name", ["cut scopes", "another kind", "lower methods", "prefixed scopes", "only 200"])
 def test_nobody_is_accused_of_what_the_log_writes_otherwise(name: str) -> None:
     kinds = {row.kind for row in made(SIGNS[name][0]).figures.findings}
     assert not kinds & {"served_though_denied", "misconfigured_client", "broken_client", "probe", "attack", "always_denied_client"}, kinds

@@ -55,12 +55,12 @@ KINDS: dict[str, tuple[str, int, Any, dict[str, Any]]] = {
     "no_calls": ("high", 1, calls(), {}),
     "other_policy": ("medium", 120, calls((120, {"target": "/other/items"})), {}),
     "broken_client": ("medium", 1, calls((40, {}), (12, {**BOUGHT, "caller": "cron", "time": 0.2}), (30, {**BOUGHT, "caller": "cron", "served_status": 400, "time": 0.5})), {}),
-    "left_client": ("low", 1, calls((40, {}), (700, {"caller": "cron", "time": 0.1}), (12, {"kind": None, "scopes": None, "caller": "cron", "served_status": 401, "time": 0.5})), {}),
+    "left_client": ("fact", 1, calls((40, {}), (700, {"caller": "cron", "time": 0.1}), (12, {"kind": None, "scopes": None, "caller": "cron", "served_status": 401, "time": 0.5})), {}),
     "recovered_client": ("low", 1, calls((40, {}), (12, {**BOUGHT, "caller": "cron", "time": 0.1}), (30, {**LACKING, "time": 0.3}), (12, {**BOUGHT, "caller": "cron", "time": 0.8})), {}),
     "retries": ("low", 1, calls((40, {}), (150, {"kind": None, "scopes": None, "caller": "cron", "served_status": 401, "time": 0.5})), {}),
     "attack": ("medium", 1, calls((40, {}), (150, {**GUESSED, "time": 0.5})), {"public": ["POST /login"]}),
     "successful_attack": ("high", 1, calls((40, {}), (150, {**GUESSED, "time": 0.5}), (2, {**GUESSED, "served_status": 200, "time": 0.9})), {"public": ["POST /login"]}),
-    "preflights": ("low", 2, calls((40, {}), (2, {"method": "OPTIONS", "kind": None, "scopes": None, "served_status": 204})), {}),
+    "preflights": ("fact", 2, calls((40, {}), (2, {"method": "OPTIONS", "kind": None, "scopes": None, "served_status": 204})), {}),
     "not_judged": ("medium", 40, calls((40, {"served_status": 503})), {}),
     "charged_failures": ("low", 3, calls((40, {}), (3, {**BOUGHT, "served_status": 500})), {}),
     "unused_grants": ("fact", 1, calls((40, {"scopes": "look buy"})), {}),
@@ -172,7 +172,8 @@ def test_a_preflight_of_any_path_is_no_breach() -> None:
     """A server that answers preflights before it looks for a route was said to let a probe in."""
     preflights = [{**row, "kind": None, "scopes": None, "method": "OPTIONS", "served_status": 204} for row in PROBING]
     log = pa.concat_tables([calls((40, {})), calls().from_pylist([*preflights, *({**row, "kind": None} for row in PROBING)], calls().schema)])
-    assert [(row.kind, row.level) for row in report(log, SHOP).figures.findings if row.kind in ("served_though_denied", "preflights", "probe", "scanner")] == [("preflights", "low"), ("scanner", "low")]
+    figures = report(log, SHOP).figures
+    assert [(row.kind, row.level) for row in (*figures.findings, *figures.facts) if row.kind in ("served_though_denied", "preflights", "probe", "scanner")] == [("scanner", "low"), ("preflights", "fact")]
 
 
 @pytest.mark.parametrize(("kind", "status", "warns"), [("expired", 200, True), ("expired", None, False), ("USER", None, True), ("expired", 401, False)])

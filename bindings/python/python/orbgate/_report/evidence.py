@@ -129,7 +129,7 @@ class Evidence:
         self.hours = Bounded(["caller", "hour"])
         self.places = Bounded(["address", "caller", "token", "hour", "class"])
         self.sources = Bounded(["source", "hour"])
-        self.source_outcomes = Bounded(["source", "outcome"])
+        self.source_outcomes = Bounded(["source", "outcome", "hour"])
         self.source_statuses = Bounded(["source", "status", "hour"])
         self.source_addresses = Bounded(["source", "address", "hour"])
         self.of_sources = Bounded(["who", "source", "class", "hour"])
@@ -138,7 +138,7 @@ class Evidence:
         self.lost = Bounded(["caller", "start", "status", "method"])
         self.lengths = Bounded(["column", "length", "is_part", "is_denied", "is_served", "end"])
         self.spellings = Bounded(["column", "value", "is_served"])
-        self.copies = Counts(["row_key", "micros"], least=["row", "second"], greatest=["last_row"])
+        self.copies = Counts(["row_key", "micros", "instance"], least=["row", "second"], greatest=["last_row"])
         self.steps: Counter[int] = Counter()
         self.mask = 0
         # Whether times are more exact than seconds, so that no two calls are alike by chance.
@@ -187,7 +187,8 @@ class Evidence:
         timed = timed.append_column("source", self._source(timed))
         self.sources.add(timed)
         if self.has_instances:
-            self.source_outcomes.add(timed)
+            # Preflights are let in by many servers, and are another finding.
+            self.source_outcomes.add(timed.filter(pc.not_equal(timed["method"], b"OPTIONS").fill_null(True)))
             self.source_statuses.add(timed)
         if self.has_addresses:
             self.source_addresses.add(timed)
@@ -196,7 +197,9 @@ class Evidence:
         if self.has_instances:
             # Without tokens, a caller stands for its token.
             who = timed["token" if self.has_tokens else "caller"]
-            self.of_sources.add(timed.append_column("who", who).filter(pc.is_valid(who)))
+            # A wrong password shows nothing of a token.
+            is_of_token = pc.and_(pc.is_valid(who), pc.not_equal(timed["outcome"], OWN).fill_null(True))
+            self.of_sources.add(timed.append_column("who", who).filter(is_of_token))
         about = timed.filter(pc.and_(pc.is_valid(timed["key"]), pc.is_valid(timed["location"])))
         # Another method than those of the policy is a part of what a call is about.
         is_preflight = pc.and_(pc.starts_with(about["location"], "/"), pc.equal(about["method"], b"OPTIONS")).fill_null(False)
@@ -255,7 +258,7 @@ class Evidence:
         if not self.has_fractions and table["micros"].length():
             self.has_fractions = bool(pc.any(pc.not_equal(table["micros"], pc.multiply(table["second"], 1_000_000))).as_py())
         keyed = self._sampled(table.filter(pc.is_valid(table["micros"])))
-        self.copies.add(keyed.select(["row_key", "micros", "row", "second"]).append_column("last_row", keyed["row"]))
+        self.copies.add(keyed.select(["row_key", "micros", "instance", "row", "second"]).append_column("last_row", keyed["row"]))
 
     def _see_steps(self, table: Any) -> None:
         """Steps of whole quarters of an hour from one row to the next."""

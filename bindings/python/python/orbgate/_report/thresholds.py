@@ -24,17 +24,19 @@ class Threshold(NamedTuple):
 # Whether the log can be trusted.
 GAP_SECONDS, GAP_CALLS, GAP_ALIKE, GAP_CALLERS = 1_800, 40, 2, 3
 THIN_FACTOR, THIN_CALLERS, THIN_HOURS, THIN_CALLS = 0.4, 3, 3, 15
-END_PART, END_CALLS, END_HOURS, END_GONE = 0.05, 200, 2, 1
+END_PART, END_CALLS, END_HOURS, END_GONE, END_STARTED, END_STEADY = 0.05, 200, 2, 1, 2, 300
 COPY_PART, COPY_ROWS, COPY_HOUR_PART, COPY_APART = 0.02, 20, 0.5, 50
 CUT_ROWS, CUT_PART, CUT_ENDS = 20, 0.9, 3
 SPELT_ROWS, SPELT_PART, CLASS_ROWS, RENAMED_ACCOUNTS = 20, 0.5, 20, 2
 STEP_ROWS, STEP_PART = 20, 0.8
+RENAMED_USERS, RENAMED_PART = 20, 0.05
+APART_CALLS, APART_ADDRESSES = 100, 3
 # Charged calls that may have failed.
 FAILED_PART = 0.2
 # How long a grant isn't used before it is proposed to revoke it.
 UNUSED_DAYS = 90
 # What is new.
-LEARNT_PART, NEW_MOST, NEW_OLD_CALLS, NEW_HOUR_DAYS, NEW_RARE, NEW_PLACES = 1 / 3, 5, 50, 3, 5, 3
+LEARNT_PART, LEARNT_DAYS, NEW_MOST, NEW_OLD_CALLS, NEW_HOUR_DAYS, NEW_RARE, NEW_PLACES, NEW_RUSH = 1 / 5, 1, 5, 50, 3, 5, 3, 100
 # What calls are about.
 OBJECTS, OBJECTS_PART, REPEATS, REPEATS_FACTOR = 100, 0.5, 20, 4
 GUESSES, GUESSES_PART = 100, 0.9
@@ -74,6 +76,8 @@ def table() -> Rows[Threshold]:
         ("thinner_sample", "fewest calls of each in the hours before", THIN_CALLS, "calls", "callers with a call now and then"),
         ("source_ends", "smallest part of all rows", END_PART, "of the rows", "a pod that lived for minutes"),
         ("source_ends", "fewest hours between its end and the log's", END_HOURS, "hours", "a log that ends while files are rotated"),
+        ("source_ends", "instances or files that begin in the middle, with which ends are usual", END_STARTED, "instances", "pods that follow the load, or are replaced with each deployment"),
+        ("source_ends", "fewest calls of callers that call all the time, to compare them", END_STEADY, "calls", "a few jobs, of which some end"),
         ("source_ends", "most ends after which the next day is not compared", END_GONE, "ends", "a night business, whose instances are replaced by day"),
         ("copied_rows", "smallest part of the rows, with fractions of seconds", COPY_PART, "of the rows", "clients that send a call twice in one millisecond"),
         ("copied_rows", "smallest part of the rows of an hour", COPY_HOUR_PART, "of the rows", "a client that polls several times in a second"),
@@ -84,8 +88,12 @@ def table() -> Rows[Threshold]:
         ("other_spelling", "fewest served calls with a value that cannot be", SPELT_ROWS, "calls", "a test of a new kind of token"),
         ("other_spelling", "fewest rows that would have other statuses than classes, at the rate of the log", CLASS_ROWS, "rows", "an instance that is stopped soon after its last such row"),
         ("other_spelling", "fewest accounts of others before a caller's name is another column's", RENAMED_ACCOUNTS, "accounts", "a client that is charged to another account since a time"),
+        ("other_spelling", "fewest users on both sides of a usual time, to find one that has none", RENAMED_USERS, "users", "a service whose users come once"),
+        ("other_system", "fewest rows of instances with clients of their own", APART_CALLS, "rows", "functions that live for minutes"),
         ("mixed_zones", "fewest steps of whole hours between rows", STEP_ROWS, "steps", "several files, each in its own order"),
-        ("new", "first part of the log, with which the rest is compared", LEARNT_PART, "of the log", "a log of a day: the evening is not new"),
+        ("new", "first part of the log, with which the rest is compared", LEARNT_PART, "of the log", "a service whose jobs run each few days"),
+        ("new", "shortest such part, or a third of the log", LEARNT_DAYS, "days", "a log of a day: the evening is not new"),
+        ("new", "fewest calls within two hours from a new network that matter", NEW_RUSH, "calls", "people who travel"),
         ("new", "most new callers or values of one kind", NEW_MOST, "values", "a service whose users come and go"),
         ("new", "fewest calls of a caller before", NEW_OLD_CALLS, "calls", "a client that starts slowly"),
         ("new", "fewest days before an hour of the day is new", NEW_HOUR_DAYS, "days", "a client that works late once"),

@@ -54,7 +54,7 @@ def findings(figures: Figures) -> Rows[Finding]:
 
 
 # Nearly every log has these.
-USUAL = ("charged_failures", "unused_grants", "unknown_scopes")
+USUAL = ("charged_failures", "unused_grants", "unknown_scopes", "not_judged")
 
 
 def without_accepted(figures: Figures, rows: tuple[Acceptance, ...]) -> Figures:

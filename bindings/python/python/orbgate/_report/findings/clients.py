@@ -11,7 +11,7 @@ from ..._terms import Reason
 from ..denials import PATHS, PROBE, STALE
 from ..failures import ALL, ATTACK, BROKEN, LACKS, MISCONFIGURED, NOWHERE, OUTAGE, RECOVERED, RETRIES, WITHOUT
 from ..figures import Finding
-from ..numbers import HIGH, LOW, MEDIUM, bound, shown, when
+from ..numbers import FACT, HIGH, LOW, MEDIUM, bound, shown, when
 from ..thresholds import LEFT_PART, OUTAGE_CALLS, OUTAGE_PART, OUTAGE_SECONDS
 from ..timelines import AFTER, ERROR, REJECTED
 from .callers import described, is_gone, is_old, since_last, some, when_seen
@@ -34,7 +34,7 @@ FAILING: dict[str, tuple[str, str, Callable[[Sequence[Failure]], str]]] = {
     "misconfigured_client": (MEDIUM, MISCONFIGURED, _of_misconfigured),
     "always_denied_client": (LOW, MISCONFIGURED, _of_misconfigured),
     "broken_client": (MEDIUM, BROKEN, lambda rows: "Find out what changed at that time, for example which version was deployed."),
-    "left_client": (LOW, BROKEN, lambda rows: "Find out whether it was cut off on purpose, and then let its owner stop the calls."),
+    "left_client": (FACT, BROKEN, lambda rows: "Find out whether it was cut off on purpose, and then let its owner stop the calls."),
     "mended_client": (MEDIUM, RECOVERED, lambda rows: "Find out what failed then, if you do not know it: it was over before the log ends."),
     "recovered_client": (LOW, RECOVERED, lambda rows: "Find out what happened then, if you do not know it."),
     "retries": (LOW, RETRIES, lambda rows: "Let the client wait longer between attempts, or stop after a refusal."),
@@ -67,6 +67,11 @@ def _is_left(row: Failure) -> bool:
     return row.outcome in WITHOUT and row.failed <= LEFT_PART * row.before
 
 
+def _is_limited(row: Failure) -> bool:
+    """Whether a client only reaches its limit: afterwards, other calls of it succeed again and again, as with a limit for each day."""
+    return row.outcome == "429" and row.after - row.after_failed >= AFTER
+
+
 def _is_covered(row: Failure, figures: Figures) -> bool:
     """Whether a doubt about the log covers these failures."""
     columns = figures.signs.cover.columns
@@ -91,6 +96,7 @@ def of_clients(figures: Figures) -> Iterator[Finding]:
             and not _is_in_outage(row, figures)
             and (what != RECOVERED or _was_long(row) == (kind == LONG))
             and (what != BROKEN or _is_left(row) == (kind == LEFT))
+            and not (what == BROKEN and _is_limited(row))
         )
         if rows:
             callers = [*dict.fromkeys(row.caller for row in rows)]
@@ -142,7 +148,9 @@ def is_harmless(row: Denied) -> bool:
 
 # The minutes in which the first call of a maintenance can fail, and what shows one.
 ROUND = (0, 1, 30, 31)
-PLANNED = "; it begins at a round time, and no call succeeded, as in a planned maintenance"
+PLANNED = "; it begins at a round time, and hardly any call succeeded, as in a planned maintenance"
+# A server answers some paths, such as those of health checks, in a maintenance too.
+PLANNED_PART = 0.99
 
 
 def _outages(figures: Figures) -> Iterator[Finding]:
@@ -151,7 +159,7 @@ def _outages(figures: Figures) -> Iterator[Finding]:
     for row in figures.denials.failures.where(lambda row: row.looks_like == OUTAGE and row.outcome != REJECTED):
         times = when(row.since, row.until, figures.times.has_days_alone)
         is_short = (row.until - row.since).total_seconds() < OUTAGE_SECONDS
-        is_planned = row.failed == row.calls and row.since.minute in ROUND and is_short and not figures.times.has_days_alone
+        is_planned = row.failed >= PLANNED_PART * row.calls and row.since.minute in ROUND and is_short and not figures.times.has_days_alone
         how = "were answered with 5xx" if row.outcome == ERROR else "were refused for their tokens"
         route = f", nearly all to {row.route}" if row.route is not None else ""
         callers = f" It concerns {shown(row.pattern, MOST_OF_NAMES)}." if row.pattern else ""
@@ -187,10 +195,13 @@ def _attacks(figures: Figures) -> Iterator[Finding]:
 
 def of_bursts(figures: Figures) -> Iterator[Finding]:
     """Many allowed calls at once. Healthy jobs make such calls, too."""
-    if rows := figures.bursts:
-        details = "; ".join(f"{who(row.caller)} made {number(row.calls)} of its {number(row.of, 'call')} to {row.route} {when(row.first, row.last, False)}" for row in rows[:MOST_PAIRS])
+    # What a caller reads by ids in their order is another finding.
+    told = {row.subject for row in figures.signs.signs if row.kind == "enumeration"}
+    if rows := figures.bursts.where(lambda row: who(row.caller) not in told and row.caller not in told):
+        details = "; ".join(f"{who(row.caller)} made {number(row.calls)} of its {number(row.of, 'call')} to {row.route} {f'in {number(row.hours)} hours ' if row.hours > 2 else ''}{when(row.first, row.last, False)}" for row in rows[:MOST_PAIRS])
+        within = "hours" if any(row.hours > 2 for row in rows) else "two hours"
         more = f"; and {number(len(rows) - MOST_PAIRS, 'more pair')} of caller and route" if len(rows) > MOST_PAIRS else ""
-        sentence = f"Many allowed calls within two hours, at least as many as in the rest of the log: {details}{more}."
+        sentence = f"Many allowed calls within {within}, at least as many as in the rest of the log: {details}{more}."
         yield Finding(
             LOW,
             "burst",

@@ -31,7 +31,9 @@ def of_log(figures: Figures) -> Iterator[Finding]:
         yield Finding(MEDIUM, OTHER_POLICY, figures.calls, True, log.other_policy, action, ROUTES)
     if log.unread:
         of_all = f"{number(log.unread)} of {number(figures.calls + log.unread, 'row')} could not be read"
-        yield Finding(MEDIUM, "unread_rows", log.unread, True, f"{of_all}, so the results might be incomplete.", "Find out why these rows are unreadable: correct them and read the log again, or accept them with --tolerate.", UNREAD)
+        most = max(log.unread_by_reason, key=lambda reason: reason.rows, default=None)
+        why = "" if most is None else f"; {number(most.rows)} of them for one reason, first in row {number(most.first[0])}: {shown(most.why, MOST_OF_A_WARNING)}"
+        yield Finding(MEDIUM, "unread_rows", log.unread, True, f"{of_all}, so the results might be incomplete{why}.", "Find out why these rows are unreadable: correct them and read the log again, or accept them with --tolerate.", UNREAD)
     # The first one is that the log breaks off.
     if warnings := log.warnings[log.broken is not None :]:
         first = FIRST_SENTENCE.match(warnings[0])

@@ -68,7 +68,7 @@ def of_server(figures: Figures) -> Iterator[Finding]:
         )
     if preflights := figures.served.of(SERVED_THOUGH_DENIED, is_preflight=True):
         sentence = f"{number(preflights, 'preflight')} (OPTIONS without a token) {'was' if preflights == 1 else 'were'} served, which the policy does not allow."
-        yield Finding(LOW, "preflights", preflights, True, sentence, "Name the OPTIONS routes with --public if the server answers preflights.", SERVER)
+        yield Finding(FACT, "preflights", preflights, True, sentence, "Name the OPTIONS routes with --public if the server answers preflights.", SERVER)
 
 
 # Of the calls that look served although denied, a doubt about the log covers all but one in so many, or the finding stays.

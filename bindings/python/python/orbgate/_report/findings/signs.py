@@ -44,6 +44,7 @@ KINDS = {
         "Let the servers log the forwarded address again: until then, addresses and networks show nothing.",
     ),
     "repeated_day": ("A day of the log is a copy of another", "Ask for the rows of this day: what it shows is of the other one."),
+    "other_system": ("Rows of another system are in the log", "Leave these rows out, and make the report again: they are counted in all numbers."),
     "lost_scope": ("Several callers lack a scope that they had", "Find out who took this scope from them, and whether it was meant."),
     "broken_address": ("An address of a caller lost its valid token", "Find out which machine this is, and whether it got the new key."),
     "trial_callers": ("Many callers come once from few addresses", "Find out whether these are different customers."),

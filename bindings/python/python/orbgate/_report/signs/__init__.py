@@ -39,8 +39,8 @@ def signs(ground: Ground) -> Signs:
     """The signs in a log, those about the log itself first."""
     doubtful, cover = doubts(ground)
     of_ledger, more = entries(ground)
-    cover = Cover(cover.served, cover.columns | more.columns)
-    found = [*doubtful, *(one for one in of_ledger if not _is_of_copy(one, doubtful))]
+    cover = cover._replace(columns=cover.columns | more.columns)
+    found = [*doubtful, *(one for one in of_ledger if not _is_of_copy(one, doubtful) and not _is_of_other(one, doubtful))]
     rows = seen(ground)
     if not ground.is_other_policy:
         found += [*attacks(ground, cover), *instances(ground), *together(ground, cover), *statuses(ground), *news(ground, rows, cover)]
@@ -57,6 +57,12 @@ def _is_of_copy(one: Sign, doubtful: Sequence[Sign]) -> bool:
     if one.kind not in BY_CALLS or one.first is None or one.last is None:
         return False
     return any(of.first is not None and of.last is not None and of.first <= one.first and one.last <= of.last for of in days)
+
+
+def _is_of_other(one: Sign, doubtful: Sequence[Sign]) -> bool:
+    """Whether calls with another account are only in rows that look as of another system."""
+    spans = [(of.first, of.last) for of in doubtful if of.kind == "other_system" and of.first is not None and of.last is not None]
+    return one.kind == "other_account" and one.first is not None and one.last is not None and any(first <= one.first and one.last <= last for first, last in spans)
 
 
 # What the calls of a day are compared for.

@@ -18,7 +18,7 @@ from ..evidence import LACKING, MISSING, SERVED, UNKNOWN
 from ..failures import ATTACK, WITHOUT
 from ..numbers import HIGH, LOW, MEDIUM, bound, shown
 from ..thresholds import (
-    GUESSES, GUESSES_PART, LEARNT_PART, NAMES_AT_ADDRESS, OBJECTS, OBJECTS_PART, REPEATS, REPEATS_FACTOR, SERIES_CALLS, SERIES_HOURS, SERIES_STEP, TURN_CALLS, TURNS, USERS_ALIKE, USERS_AT_ADDRESS, USERS_HOURS,
+    GUESSES, GUESSES_PART, NAMES_AT_ADDRESS, OBJECTS, OBJECTS_PART, REPEATS, REPEATS_FACTOR, SERIES_CALLS, SERIES_HOURS, SERIES_STEP, TURN_CALLS, TURNS, USERS_ALIKE, USERS_AT_ADDRESS, USERS_HOURS,
 )  # fmt: skip
 from ..timelines import FEW, HOUR, OK, OWN, REJECTED
 from .ground import Cover, Ground, Sign, name, said_when, sign
@@ -40,7 +40,8 @@ def attacks(ground: Ground, cover: Cover) -> Iterator[Sign]:
             continue
         has_callers |= column == "caller"
         # Of an address, a job and others read objects together.
-        series = _series(column, table, objects.is_exact) if column == "caller" or not has_callers else ()
+        is_alone = column == "caller" or not has_callers
+        series = (*_series(column, table, objects.is_exact), *_slow_series(column, table, objects.is_exact)) if is_alone else ()
         for found in (*_enumerations(column, table, objects.is_exact, cover), *series, *_repeated(column, table, objects.is_exact)):
             # A caller, its address and its token are one sign.
             what = found.kind, str(found.first)
@@ -50,7 +51,7 @@ def attacks(ground: Ground, cover: Cover) -> Iterator[Sign]:
     yield from _guesses(ground, known)
     yield from _addresses(ground)
     yield from _unequal(ground)
-    yield from _instances(ground)
+    yield from _instances(ground, cover)
     yield from _lookalikes(ground)
 
 
@@ -152,6 +153,49 @@ def _by_hour(column: str, rows: Any, is_exact: bool, cover: Cover) -> Iterator[S
         yield sign("enumeration", MEDIUM, name(who), failed, sentence, first, last, at, is_exact)
 
 
+def _slow_series(column: str, table: Any, is_exact: bool) -> Iterator[Sign]:
+    """Objects that a caller reads once, each with a higher id than the one before, over days, among others that it reads again and again."""
+    rows = _objects(table)
+    is_read = pc.and_(pc.equal(rows["class"], SERVED), pc.match_substring_regex(rows["location"], r"^(GET|HEAD) "))
+    rows = rows.filter(pc.and_(is_read, pc.equal(rows["number"], rows["most"])).fill_null(False))
+    key = ["who", "location"]
+    many = rows.group_by(key).aggregate([("one", "sum")])
+    rows = rows.join(many.filter(pc.greater_equal(many["one_sum"], OBJECTS)).select(key), key, join_type="left semi")
+    once = rows.filter(pc.less_equal(rows["calls"], 2)).sort_by([(column, "ascending") for column in (*key, "number")]).combine_chunks()
+    if once.num_rows < OBJECTS:
+        return
+    step, later = (pc.subtract(once[name][1:], once[name][:-1]) for name in ("number", "second"))
+    is_same = pc.and_(*(pc.equal(once[name][1:], once[name][:-1]) for name in key))
+    follows = pc.and_(is_same, pc.less_equal(step, SLOW_STEP))
+    near = once[1:].append_column("rises", pc.greater_equal(later, 0).cast(pa.int64())).filter(follows)
+    sums = near.group_by(key).aggregate([("one", "sum"), ("rises", "sum"), ("second", "min"), ("second", "max"), ("row", "min"), ("number", "min"), ("number", "max")])
+    # Of objects in any order, half have a higher id than the one before.
+    ordered = pc.greater_equal(pc.max_element_wise(sums["rises_sum"], pc.subtract(sums["one_sum"], sums["rises_sum"])), pc.multiply(sums["one_sum"], SLOW_PART))
+    found = sums.filter(pc.and_(pc.greater_equal(sums["one_sum"], OBJECTS), ordered))
+    if not found.num_rows:
+        return
+    whole = {(row["who"], row["location"]): row for row in rows.group_by(key).aggregate([("one", "sum"), ("calls", "sum")]).to_pylist()}
+    of_found = table.filter(pc.is_in(table["who"], found["who"].combine_chunks())).group_by("who").aggregate([("location", "count_distinct")]).to_pylist()
+    routes = {row["who"]: row["location_count_distinct"] for row in of_found}
+    for row in found.sort_by([("who", "ascending"), ("location", "ascending")]).to_pylist():
+        of, objects = whole[row["who"], row["location"]], row["one_sum"]
+        others, again = of["one_sum"] - objects, of["calls_sum"] - objects
+        # A job reads nothing twice, and makes no other calls.
+        is_job = again < 2 * others and routes[row["who"]] < SLOW_ROUTES
+        if row["second_max"] - row["second_min"] <= SERIES_HOURS * HOUR or others < FEW or is_job or row["number_max"] - row["number_min"] > 2 * SLOW_STEP * objects:
+            continue
+        sentence = (
+            f"{WHO[column]}{shown(name(row['who']))} reads {bound(objects, is_exact, 'different object')} of {row['location']} with ids from {row['number_min']} to "
+            f"{row['number_max']}, each once and in their order, {said_when(row['second_min'], row['second_max'])}, and among them {number(others)} others, "
+            f"{number(again)} times"
+        )
+        yield sign("enumeration", LOW, name(row["who"]), objects, sentence, row["second_min"], row["second_max"], row["row_min"], is_exact)
+
+
+# The largest step from one id of a slow series to the next, the smallest part of them that are in order, and the fewest routes of who is no job.
+SLOW_STEP, SLOW_PART, SLOW_ROUTES = 3, 0.9, 3
+
+
 def _series(column: str, table: Any, is_exact: bool) -> Iterator[Sign]:
     """Objects with consecutive ids that a caller reads once, and otherwise reads some here and there."""
     rows = _objects(table)
@@ -224,7 +268,8 @@ def _repeated(column: str, table: Any, is_exact: bool) -> Iterator[Sign]:
             (at for at in range(len(counts) - above, len(counts) * 9 // 10, -1) if counts[at] >= REPEATS and counts[at] >= REPEATS_FACTOR * counts[at - 1]),
             None,
         )
-        if len(counts) < 10 or least is None:
+        # Where many objects are, each is changed by its own device.
+        if len(counts) < 10 or least is None or len(counts) - least > REPEATED_MOST:
             continue
         of = f" {row['number']}" if row["number"] is not None and row["number"] == row["most"] else ""
         sentence = (
@@ -233,6 +278,10 @@ def _repeated(column: str, table: Any, is_exact: bool) -> Iterator[Sign]:
             "such calls or fewer"
         )
         yield sign("repeated_object", MEDIUM, name(row["who"]), row["calls"], sentence, row["second"], row["last"], row["row"])
+
+
+# The most objects that stand out.
+REPEATED_MOST = 5
 
 
 def _guesses(ground: Ground, known: set[str | None]) -> Iterator[Sign]:
@@ -421,7 +470,7 @@ def _unequal(ground: Ground) -> Iterator[Sign]:
         yield sign("unequal_answers", HIGH if where else MEDIUM, name(token), let_in, sentence, since, until, min(row["row"] for row in refused))
 
 
-def _instances(ground: Ground) -> Iterator[Sign]:
+def _instances(ground: Ground, cover: Cover) -> Iterator[Sign]:
     """Without tokens: a caller that nearly all instances refuse from a time on, while another one serves it."""
     if ground.evidence.has_tokens or not ground.evidence.has_instances:
         return
@@ -456,6 +505,8 @@ def _instances(ground: Ground) -> Iterator[Sign]:
         if found is None:
             continue
         since, until, serving, refusing, let_in, failed = found
+        if cover.sources.issuperset(serving):
+            continue
         sentence = (
             f"{shown(name(who))} is refused by {_some(refusing)} ({number(failed, 'call')} {said_when(since, until)}), and in this "
             f"time served by {_some(serving)} ({number(let_in)}), as if {'it' if len(serving) == 1 else 'they'} did not know that a "
@@ -494,28 +545,34 @@ def _typed(ground: Ground) -> Iterator[Sign]:
     pairs = [(one, other) for one, other in combinations(sorted(calls), 2) if _is_one_letter(name(one), name(other))]
     for one, other in pairs if len(pairs) <= 2 else ():
         old, new = sorted((one, other), key=lambda caller: first[caller])
-        if calls[old] >= OBJECTS / 2 and first[new][0] > ground.period.first + LEARNT_PART / 3 * (ground.period.last - ground.period.first):
+        if calls[old] >= OBJECTS / 2 and first[new][0] > ground.period.first + FIRST_PART * (ground.period.last - ground.period.first):
             sentence = (
-                f"caller {shown(name(new))}, first seen in row {number(first[new][1])}, differs from {shown(name(old))} by one letter: "
+                f"caller {shown(name(new))}, first seen in row {number(first[new][1])}, differs from {shown(name(old))} by one character: "
                 f"{number(calls[new], 'call')}, compared with {number(calls[old])}"
             )
             yield sign("lookalike", MEDIUM, name(new), calls[new], sentence, None, None, first[new][1])
 
 
+# A client is new if it isn't in the first part of the log.
+FIRST_PART = 1 / 9
 # More clients are not compared with each other.
 MOST_CLIENTS = 500
 
 
 def _is_one_letter(one: str, other: str) -> bool:
-    """Whether two names differ by one letter: a digit only counts."""
+    """Whether two names differ by one letter, or by a character that looks like another: digits only count."""
     if abs(len(one) - len(other)) > 1 or min(len(one), len(other)) < 5:
         return False
     start = next((at for at, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))
     for left, right in ((one[start + 1 :], other[start + 1 :]), (one[start + 1 :], other[start:]), (one[start:], other[start + 1 :])):
         if left == right:
-            letters = one[start : start + len(one) - len(left)] + other[start : start + len(other) - len(right)]
-            return letters.isalpha()
+            letters = one[start : len(one) - len(left)] + other[start : len(other) - len(right)]
+            return letters.isalpha() or "".join(sorted(letters)) in ALIKE
     return False
+
+
+# Two characters of which one is written for the other.
+ALIKE = frozenset({"0o", "1l", "1i", "3e", "4a", "5s", "7t", "8b", "-_", "-.", "._"})
 
 
 def _lookalikes(ground: Ground) -> Iterator[Sign]:

@@ -36,12 +36,13 @@ class Sign(NamedTuple):
 
 
 class Cover(NamedTuple):
-    """What doubts about the log cover: calls that look served although denied, and which of scopes, targets, kinds, methods, holds without
-    calls and calls without entries can't be relied on.
+    """What doubts about the log cover: calls that look served although denied; which of callers, scopes, targets, kinds, methods, holds without
+    calls and calls without entries can't be relied on; and the sources of whose rows nothing can.
     """
 
     served: int = 0
     columns: frozenset[str] = frozenset()
+    sources: frozenset[bytes] = frozenset()
 
 
 class Ground(NamedTuple):

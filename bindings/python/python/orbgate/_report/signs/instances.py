@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from ..._number import number
 from ..failures import OUTAGE
-from ..numbers import MEDIUM, shown
-from ..thresholds import ODD_CALLS, ODD_FACTOR, ODD_PART
+from ..numbers import LOW, MEDIUM, shown
+from ..thresholds import ODD_CALLS, ODD_FACTOR, ODD_PART, OUTAGE_SECONDS
 from ..timelines import ERROR, REJECTED
 from .ground import Ground, Sign, name, said_when, sign
 
@@ -45,4 +45,16 @@ def instances(ground: Ground) -> Iterator[Sign]:
             f"{number(count)} of {number(of.total(), 'call')} that were {HOW[outcome]} are in rows of {shown(name(source))}, which "
             f"has {number(calls[source])} of {number(calls.total(), 'row')}, {said_when(first, last)}"
         )
-        yield sign("odd_instance", MEDIUM, name(source), count, sentence, first, last, at)
+        yield sign("odd_instance", LOW if _is_short(ground, source, outcome, count) else MEDIUM, name(source), count, sentence, first, last, at)
+
+
+def _is_short(ground: Ground, source: bytes, outcome: str, count: int) -> bool:
+    """Whether nearly all these calls of an instance were made in a short time that is over."""
+    hours = {row["hour"]: row for row in ground.evidence.source_outcomes.rows() if (row["source"], row["outcome"]) == (source, outcome)}
+    for hour, row in hours.items():
+        some = [row, *([hours[hour + 1]] if hour + 1 in hours else [])]
+        last = max(one["last"] for one in some)
+        is_most = sum(one["calls"] for one in some) >= ODD_PART * count
+        if is_most and last - row["second"] < OUTAGE_SECONDS and ground.period is not None and ground.period.last - last > OUTAGE_SECONDS:
+            return True
+    return False

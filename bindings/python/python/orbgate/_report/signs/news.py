@@ -11,8 +11,8 @@ from ..._read import private
 from ..._rows import Rows
 from ..tokens import network
 from ..numbers import FACT, LOW, MEDIUM, shown
-from ..thresholds import LEARNT_PART, NEW_HOUR_DAYS, NEW_MOST, NEW_OLD_CALLS, NEW_PLACES, NEW_RARE
-from ..timelines import second_of, time_of
+from ..thresholds import LEARNT_DAYS, LEARNT_PART, NEW_HOUR_DAYS, NEW_MOST, NEW_OLD_CALLS, NEW_PLACES, NEW_RARE, NEW_RUSH
+from ..timelines import HOUR, second_of, time_of
 from .ground import Cover, Ground, Sign, name
 from .window import Seen
 
@@ -75,10 +75,15 @@ def news(ground: Ground, rows: Rows[Seen], cover: Cover) -> Iterator[Sign]:
     """The facts that are new: those about one caller together, and all of them in one line; of sensitive scopes, a line for each."""
     if ground.period is None or not ground.has_hours or not rows:
         return
-    since = time_of(ground.period.first + int(LEARNT_PART * (ground.period.last - ground.period.first)))
+    whole = ground.period.last - ground.period.first
+    # Each hour of the day comes once in a day.
+    since = time_of(ground.period.first + int(max(LEARNT_PART * whole, min(24 * HOUR * LEARNT_DAYS, whole / 3))))
     before = rows.where(lambda row: row.first < since) if ground.earlier is None else ground.earlier.seen
     earlier = {(row.dimension, row.caller, row.value) for row in before}
     new = [row for row in rows if (row.dimension, row.caller, row.value) not in earlier and (ground.earlier is not None or row.first >= since)]
+    if ground.earlier is None:
+        # Of a network that is seen for hours only, nothing has to be learnt.
+        new += [row for row in rows if row.dimension == NETWORK and row.first < since and _is_rush(row) and second_of(row.first) - ground.period.first > HOUR]
     old = _calls_before(ground, second_of(since))
     sensitive = {*ground.policy.sensitive}
     told = _told(new, rows, old, ground, cover, sensitive)
@@ -131,13 +136,15 @@ class _Usual:
             self._of[row.dimension, row.value].add(row.caller)
             self._by[row.dimension, row.caller].add(row.value)
         self._callers = len(self._of[CALLER, ""])
+        # Where a service acts for users, they have tokens of both kinds.
+        self._has_own_kinds = sum(len(kinds) > 1 for (dimension, _), kinds in self._by.items() if dimension == KIND) <= NEW_PLACES
         self._has_places = ground.evidence.has_addresses and "address" not in cover.columns
 
     def matters(self, caller: str, facts: Sequence[Seen]) -> bool:
         """Whether a token got a scope that few have, or became one of another kind; a machine calls from where no other caller does; or a new caller
         with such a scope comes from where, or at an hour at which, no other caller with it calls.
         """
-        if any(row.dimension == KIND or (row.dimension == NETWORK and self._is_odd_place(caller, row.value)) for row in facts):
+        if any((row.dimension == KIND and self._has_own_kinds) or (row.dimension == NETWORK and (_is_rush(row) or self._is_odd_place(caller, row.value))) for row in facts):
             return True
         rare = [row for row in facts if row.dimension == HELD and self._is_rare(row.value)]
         return bool(rare) and (caller in self._old or any(self._is_elsewhere(caller, row.value) for row in rare))
@@ -156,6 +163,11 @@ class _Usual:
         shared = [dimension for dimension in (NETWORK, HOUR_OF_DAY) if any(self._by[dimension, caller] & self._by[dimension, other] for other in others)]
         # Without addresses, only the scope shows anything.
         return HOUR_OF_DAY not in shared or NETWORK not in shared or not self._has_places
+
+
+def _is_rush(row: Seen) -> bool:
+    """Whether a caller makes many calls from a network within two hours, and then none."""
+    return row.calls >= NEW_RUSH and second_of(row.last) - second_of(row.first) <= 2 * HOUR
 
 
 def _calls_before(ground: Ground, since: int) -> Counter[str]:
@@ -178,10 +190,16 @@ def _told(new: Sequence[Seen], rows: Rows[Seen], old: Counter[str], ground: Grou
     for row in rows:
         if row.dimension in (HELD, USED):
             holders[row.value].add(row.caller)
+    networks = Counter(row.caller for row in rows if row.dimension == NETWORK)
+    calls = {row.caller: row.calls for row in rows if row.dimension == CALLER}
     for row in new:
         is_new_caller = row.caller not in old
+        if is_new_caller and row.caller in users and "caller" in cover.columns:
+            continue
         if row.dimension == CALLER or (row.dimension == HELD and "scopes" not in cover.columns):
             by_dimension[f"{row.dimension}{is_new_caller}"].append(row)
+        elif row.dimension == NETWORK and _is_rush(row) and networks[row.caller] > 1 and 2 * row.calls >= calls[row.caller]:
+            by_dimension["rush"].append(row)
         elif not is_new_caller and old[row.caller] >= NEW_OLD_CALLS:
             if row.dimension == HOUR_OF_DAY and ground.hours < 24 * NEW_HOUR_DAYS:
                 continue

@@ -113,6 +113,7 @@ def _lost(ground: Ground) -> Iterator[Sign]:
     served: Counter[bytes | None] = Counter()
     for row in ground.evidence.made.rows():
         served[row["caller"]] += row["calls"] if row["is_allowed"] else 0
+    every = sum(row["calls"] for row in ground.evidence.made.rows())
     for start, of in sorted(starts.items(), key=lambda one: -sum(row["calls"] for row in one[1])):
         calls, callers = sum(row["calls"] for row in of), {row["caller"] for row in of}
         spelling = _spelling(start, known)
@@ -132,7 +133,9 @@ def _lost(ground: Ground) -> Iterator[Sign]:
             f"{shown(private.target(start))}{other}{f', {said_when(first, last)}' if first is not None else ''}"
         )
         # What old versions of an application call all the time is no change.
-        edge = 0.0 if ground.period is None else LASTING_EDGE * (ground.period.last - ground.period.first)
+        whole = 0 if ground.period is None else ground.period.last - ground.period.first
+        # At night, few applications are started.
+        edge = max(LASTING_EDGE * whole, min(NIGHT, whole / 4))
         is_lasting = (
             not spelling
             and first is not None
@@ -141,10 +144,14 @@ def _lost(ground: Ground) -> Iterator[Sign]:
             and first - edge <= ground.period.first
             and last + edge >= ground.period.last
         )
-        is_few = all(served[caller] > sum(row["calls"] for row in of if row["caller"] == caller) for caller in callers)
+        is_few = 100 * calls < every or all(served[caller] > sum(row["calls"] for row in of if row["caller"] == caller) for caller in callers)
         level = FACT if is_lasting and is_few else LOW
         yield sign("lost_base_path", level, private.target(start) or "", calls, sentence, first, last, min(row["row"] for row in of))
         return
+
+
+# A night, in seconds.
+NIGHT = 36_000
 
 
 def _start(path: str, count: int) -> str:

@@ -10,6 +10,7 @@ from ..._number import number
 from ..failures import LACKS, WITHOUT
 from ..numbers import LOW, MEDIUM, shown
 from ..thresholds import BROKEN_CALLS, BROKEN_SECONDS, LOST_CALLERS, LOST_CALLS, TRIAL_CALLERS, TRIAL_PART
+from ..tokens import network
 from ..timelines import FEW, OK, Window, pieces, window
 from .ground import Cover, Ground, Sign, name, said_when, sign
 
@@ -121,7 +122,8 @@ def _trials(ground: Ground) -> Iterator[Sign]:
     for caller, addresses in homes.items():
         if len(addresses) == 1 and spans[caller]["last"] - spans[caller]["first"] <= longest:
             at[next(iter(addresses))].append(caller)
-    many = {address: callers for address, callers in at.items() if len(callers) >= TRIAL_CALLERS}
+    # A service of the same network that acts for its users.
+    many = {address: callers for address, callers in at.items() if len(callers) >= TRIAL_CALLERS and network(address) is not None}
     if many:
         callers = sorted(caller for some in many.values() for caller in some)
         calls = sum(spans[caller]["calls"] for caller in callers)

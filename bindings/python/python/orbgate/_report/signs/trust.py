@@ -13,11 +13,11 @@ from ..._number import number
 from ..._read import private
 from ..numbers import MEDIUM, length, share, shown
 from ..thresholds import (
-    CLASS_ROWS, COPY_APART, COPY_HOUR_PART, COPY_PART, COPY_ROWS, CUT_ENDS, CUT_PART, CUT_ROWS, DAY_PART, DAY_ROWS, END_CALLS, END_GONE, END_HOURS, END_PART, GAP_ALIKE,
-    GAP_CALLERS, GAP_CALLS, GAP_SECONDS, MASKED_CALLERS, MASKED_CALLS, MASKED_PART, SPELT_PART, SPELT_ROWS, STEP_PART, STEP_ROWS, THIN_CALLERS,
+    APART_ADDRESSES, APART_CALLS, CLASS_ROWS, COPY_APART, COPY_HOUR_PART, COPY_PART, COPY_ROWS, CUT_ENDS, CUT_PART, CUT_ROWS, DAY_PART, DAY_ROWS, END_CALLS, END_GONE, END_HOURS, END_PART, END_STARTED, END_STEADY, GAP_ALIKE,
+    GAP_CALLERS, GAP_CALLS, GAP_SECONDS, MASKED_CALLERS, MASKED_CALLS, MASKED_PART, RENAMED_PART, RENAMED_USERS, SPELT_PART, SPELT_ROWS, STEP_PART, STEP_ROWS, THIN_CALLERS,
     THIN_CALLS, THIN_FACTOR, THIN_HOURS,
 )  # fmt: skip
-from ..timelines import HOUR, second_of, time_of
+from ..timelines import HOUR, LET_IN, second_of, time_of
 from ..tokens import network
 from .ground import Cover, Ground, Sign, name, said_when, sign
 
@@ -66,10 +66,15 @@ def doubts(ground: Ground) -> tuple[list[Sign], Cover]:
     """The doubts about a log, and what they cover."""
     found: list[Sign] = []
     if ground.period is not None and ground.has_hours:
-        found += [*_gaps(ground), *_thinner(ground), *_ends(ground), *_copies(ground), *_days(ground), *_zones(ground), *_masked(ground), *_classes(ground)]
+        found += [*_gaps(ground), *_thinner(ground), *_ends(ground), *_copies(ground), *_days(ground), *_zones(ground), *_masked(ground), *_apart(ground)]
     cut, cover = _cut(ground)
-    spelt, more = _spelt(ground)
-    return [*found, *cut, *spelt], Cover(cover.served + more.served, cover.columns | more.columns)
+    parts = [(cut, cover), _spelt(ground)]
+    if ground.period is not None and ground.has_hours:
+        parts += [_classes(ground), _renamed(ground)]
+    covers = [cover for _, cover in parts]
+    sources = frozenset(source for cover in covers for source in cover.sources)
+    columns = frozenset(column for cover in covers for column in cover.columns)
+    return [*found, *(one for some, _ in parts for one in some)], Cover(sum(cover.served for cover in covers), columns, sources)
 
 
 def not_made(ground: Ground) -> tuple[str, ...]:
@@ -128,7 +133,7 @@ MOST_GAPS = 4
 def _is_usual(size: int, since: int, until: int, silences: list[tuple[int, int, int]]) -> bool:
     """Whether silences as long are usual, at the same time of day or at a weekend."""
     alike = [start for other, start, _ in silences if 3 * other >= 2 * size and start != since]
-    at_same_hour = [start for start in alike if min((start - since) % DAY, (since - start) % DAY) <= 2 * HOUR]
+    at_same_hour = [start for other, start, _ in silences if 2 * other >= size and start != since and min((start - since) % DAY, (since - start) % DAY) <= 2 * HOUR]
     if at_same_hour or len(alike) >= GAP_ALIKE:
         return True
     # The first of January 1970 was a Thursday.
@@ -182,6 +187,8 @@ def _thinner(ground: Ground) -> Iterator[Sign]:
             if best is None or factor < best[0]:
                 best = factor, at, len(alike), len(large), usual
     if best is None:
+        best = _thinner_day(by_caller, whole)
+    if best is None:
         return
     factor, at, alike_count, large_count, usual = best
     is_start = whole[at + 1] < whole[at - 1]
@@ -196,6 +203,33 @@ def _thinner(ground: Ground) -> Iterator[Sign]:
         "were sampled"
     )
     yield sign("thinner_sample", MEDIUM, "the log", calls, sentence, first, last)
+
+
+def _thinner_day(by_caller: dict[bytes | None, Counter[int]], whole: Counter[int]) -> tuple[float, int, int, int, float] | None:
+    """The hour since which all callers make the same small part of the calls of the day before, also those that call in nearly every hour."""
+    start, end = min(whole), max(whole)
+    best: tuple[float, int, int, int, float] | None = None
+    for at in range(start + 24, end - 23):
+        sums = [sum(whole[hour] for hour in hours) for hours in (range(at - 24, at), range(at + 1, at + 25))]
+        rates = [sum(whole[hour] for hour in hours) / len(hours) for hours in (range(start, at), range(at + 1, end + 1))]
+        factor = sums[1] / max(1, sums[0])
+        if factor > THIN_FACTOR or rates[1] > THIN_FACTOR * rates[0] or (best is not None and factor >= best[0]):
+            continue
+        parts: list[tuple[float, bool]] = []
+        for hours in by_caller.values():
+            before, after = ([hours[hour] for hour in some] for some in (range(at - 24, at), range(at + 1, at + 25)))
+            if sum(before) * factor >= THIN_FEW:
+                parts.append((sum(after) / sum(before), 10 * sum(map(bool, before)) >= 9 * 24))
+        alike = sum(factor / 2.5 <= part <= min(0.6, 2.5 * factor) for part, _ in parts)
+        # On a holiday, people make fewer calls, and machines as many as before.
+        steady = [part for part, is_steady in parts if is_steady]
+        if alike >= THIN_CALLERS and 10 * alike >= 8 * len(parts) and steady and max(steady) <= min(0.6, 2.5 * factor):
+            best = factor, at, alike, len(parts), rates[0]
+    return best
+
+
+# The calls that a caller has left after such a change, to compare it.
+THIN_FEW = 4
 
 
 def _is_daily(whole: Counter[int], at: int, factor: float, begins: bool, start: int, end: int) -> bool:
@@ -232,6 +266,10 @@ def _ends(ground: Ground) -> Iterator[Sign]:
             continue
         every = whole.total()
         begins = [first // HOUR for first, _ in ends.values()]
+        # Where instances are started in the middle of the log, others are stopped: they follow the load, or are replaced by new versions.
+        started = sum(first - ground.period.first > max(END_HOURS * HOUR, ground.period.last - ground.period.first >> 4) for first, _ in ends.values())
+        if what != "address" and started >= END_STARTED:
+            continue
         for of, of_hours in sorted(hours.items()):
             first, last = ends[of]
             end, count = last // HOUR, of_hours.total()
@@ -252,13 +290,32 @@ def _ends(ground: Ground) -> Iterator[Sign]:
             gone = sum(ground.period.last - until > END_HOURS * HOUR for until in (other[1] for other in ends.values()))
             day = [sum(counts[hour] for hour in some) for counts, some in ((whole, range(end - 24, end)), (whole, range(end + 1, end + 25)), (of_hours, range(end - 24, end)))]
             is_replaced = gone > END_GONE and ground.period.last - last > DAY and day[1] > day[0] - day[2] / 2
-            if far > near - own / 2 or is_replaced:
+            kept = _kept(ground, end) if what != "address" else None
+            if kept is None and (far > near - own / 2 or is_replaced):
+                continue
+            # Callers that call all the time lose the calls that an instance served only if its rows are lost.
+            if kept is not None and kept > 1 - day[2] / max(1, day[0]) / 2:
                 continue
             sentence = (
                 f"the rows of {what} {shown(name(of))} end {said_when(last, last)}, {length(ground.period.last - last)} before the log "
                 f"does, after {share(count, every)} of all rows; no other {what} has more since"
             )
             yield sign("source_ends", MEDIUM, name(of), count, sentence, first, last)
+
+
+def _kept(ground: Ground, end: int) -> float | None:
+    """The part of their calls that callers with calls in nearly every hour make in the day after an hour, compared with the day before; None
+    if they make too few.
+    """
+    assert ground.period is not None
+    hours = min(24, end - ground.period.first // HOUR - 1, ground.period.last // HOUR - end - 1)
+    sides: tuple[defaultdict[bytes, Counter[int]], ...] = (defaultdict(Counter), defaultdict(Counter))
+    for row in ground.evidence.hours.rows():
+        if row["caller"] is not None and 0 < abs(row["hour"] - end) <= hours:
+            sides[row["hour"] > end][row["caller"]][row["hour"]] += row["calls"]
+    steady = [caller for caller in sides[0] if all(10 * len(side[caller]) >= 9 * hours for side in sides)]
+    before, after = (sum(side[caller].total() for caller in steady) for side in sides)
+    return after / before if hours >= 2 * THIN_HOURS and before >= END_STEADY else None
 
 
 def _masked(ground: Ground) -> Iterator[Sign]:
@@ -321,26 +378,121 @@ def _masked(ground: Ground) -> Iterator[Sign]:
 MASKED_MOST = 4
 
 
-def _classes(ground: Ground) -> Iterator[Sign]:
-    """An instance whose rows have only the classes of statuses from a time on, such as 200 for 201 and 204."""
+def _classes(ground: Ground) -> tuple[list[Sign], Cover]:
+    """Instances whose rows have only the classes of statuses from a time on, such as 200 for 201 and 204, or 200 for everything."""
     assert ground.period is not None
-    hours: defaultdict[bytes, dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0, 0]))
+    found: list[Sign] = []
+    served, sources = 0, set[bytes]()
+    by_source: defaultdict[bytes, list[dict[str, Any]]] = defaultdict(list)
     for row in ground.evidence.source_statuses.rows():
         if row["source"] is not None and row["status"] is not None:
-            of = hours[row["source"]][row["hour"]]
-            is_whole = row["status"] % 100 == 0
-            of[:] = [of[0] + row["calls"], of[1] + (0 if is_whole else row["calls"]), min(of[2] or row["second"], row["second"]), max(of[3], row["last"] if not is_whole else 0)]
-    every, odd = (sum(of[at] for by_hour in hours.values() for of in by_hour.values()) for at in (0, 1))
-    for source, by_hour in sorted(hours.items()):
-        since = max((of[3] for of in by_hour.values()), default=0)
-        rows = sum(of[0] for of in by_hour.values() if of[2] > since)
-        # At the rate of the whole log, many of these rows would have another status.
-        if rows >= MASKED_CALLS and rows * odd >= CLASS_ROWS * every and ground.period.last - since > HOUR:
+            by_source[row["source"]].append(row)
+    every, odd = (sum(row["calls"] for rows in by_source.values() for row in rows if not at or row["status"] % 100) for at in (0, 1))
+    lasts = {source: max((row["last"] for row in rows if row["status"] % 100), default=0) for source, rows in by_source.items()}
+    for source, rows in sorted(by_source.items()):
+        since = lasts[source]
+        own = [row for row in rows if row["second"] > since]
+        count, statuses = sum(row["calls"] for row in own), {row["status"] for row in own}
+        # At the rate of the other instances in the same hours, or else of the whole log, many of these rows would have another status.
+        hours = {row["hour"] for row in own}
+        near = [row for other in by_source if lasts[other] > since for row in by_source[other] if row["hour"] in hours]
+        all_near, odd_near = (sum(row["calls"] for row in near if not at or row["status"] % 100) for at in (0, 1))
+        all_near, odd_near = (all_near, odd_near) if all_near >= MASKED_CALLS else (every, odd)
+        if count >= MASKED_CALLS and count * odd_near >= CLASS_ROWS * all_near and ground.period.last - since > HOUR:
+            only = f"only {min(statuses)}" if len(statuses) == 1 else "only classes, such as 200 for 201 and 204,"
+            outcomes = [row for row in ground.evidence.source_outcomes.rows() if row["source"] == source and row["outcome"] == LET_IN and row["second"] >= since]
+            let_in = sum(row["calls"] for row in outcomes) if statuses == {200} else 0
+            not_accused = f"; {number(let_in)} of them look served although the policy denies them, which shows nothing" if let_in else ""
             sentence = (
-                f"the column `served_status` has only classes, such as 200 for 201 and 204, in the {number(rows, 'row')} of {shown(name(source))} since "
-                f"{time_of(since):%Y-%m-%d %H:%M}; in the whole log, {share(odd, every)} of the rows have others"
+                f"the column `served_status` has {only} in the {number(count, 'row')} of {shown(name(source))} since "
+                f"{time_of(since):%Y-%m-%d %H:%M}; in the whole log, {share(odd, every)} of the rows have others{not_accused}"
             )
-            yield sign("other_spelling", MEDIUM, name(source), rows, sentence, since, ground.period.last)
+            found.append(sign("other_spelling", MEDIUM, name(source), count, sentence, since, ground.period.last))
+            served += let_in
+            sources.add(source)
+    return found, Cover(served, frozenset(), frozenset(sources))
+
+
+def _renamed(ground: Ground) -> tuple[list[Sign], Cover]:
+    """A time at which all users change their names, for example because they are hashed since then."""
+    assert ground.period is not None
+    users = {row["caller"] for row in ground.evidence.held.rows() if row["kind"] == b"user" and row["caller"] is not None}
+    spans: dict[bytes, tuple[int, int]] = {}
+    for row in ground.evidence.hours.rows():
+        if row["caller"] in users and ground.period.first <= row["second"] and row["last"] <= ground.period.last:
+            first, last = spans.get(row["caller"], (row["second"], row["last"]))
+            spans[row["caller"]] = min(first, row["second"]), max(last, row["last"])
+    firsts, lasts = (sorted(span[at] for span in spans.values()) for at in (0, 1))
+
+    def both(time: int) -> int:
+        """The users with calls before and after a time."""
+        return bisect_left(firsts, time) - bisect_left(lasts, time)
+
+    edge = (ground.period.last - ground.period.first) // 8
+    begin, end = ground.period.first + edge, ground.period.last - edge
+    inner = [time for time in sorted({*firsts, *(last + 1 for last in lasts)}) if begin <= time <= end]
+    usual = median(map(both, range(begin, end, HOUR))) if end - begin >= HOUR else 0
+    # Where users come once, none are on both sides of any time.
+    if not inner or usual < RENAMED_USERS:
+        return [], Cover()
+    since = min(inner, key=lambda time: (both(time), time))
+    left, before, after = both(since), bisect_left(lasts, since), len(firsts) - bisect_left(firsts, since)
+    if left > RENAMED_PART * usual or before < RENAMED_USERS:
+        return [], Cover()
+    calls, earlier = (
+        sum(row["calls"] for row in ground.evidence.hours.rows() if row["caller"] in users and (row["second"] >= since) == is_after) for is_after in (True, False)
+    )
+    # At a weekend, users are away.
+    if 2 * calls * (since - ground.period.first) < earlier * (ground.period.last - since):
+        return [], Cover()
+    sentence = (
+        f"the column `caller` names other users since {time_of(since):%Y-%m-%d %H:%M}: {number(before, 'user')} {'has' if before == 1 else 'have'} no call after it, and "
+        f"{number(after)} none before it, while {number(left)} {'has' if left == 1 else 'have'} calls on both sides, usually {number(int(usual))}, as if "
+        f"{'names were replaced, for example hashed' if 2 * after >= before else 'names were left out'}"
+    )
+    return [sign("other_spelling", MEDIUM, "caller", calls, sentence, since, ground.period.last)], Cover(0, frozenset({"caller"}))
+
+
+def _apart(ground: Ground) -> Iterator[Sign]:
+    """Instances whose clients call no other instance, while all others share theirs: rows of another system."""
+    assert ground.period is not None
+    evidence = ground.evidence
+    if not (evidence.has_instances and evidence.has_addresses):
+        return
+    of_address: defaultdict[bytes, set[bytes]] = defaultdict(set)
+    rows: defaultdict[bytes, list[dict[str, Any]]] = defaultdict(list)
+    for row in evidence.source_addresses.rows():
+        if row["source"] is not None and row["address"] is not None:
+            of_address[row["address"]].add(row["source"])
+            rows[row["source"]].append(row)
+    # Instances with a client in common are of one system.
+    group: dict[bytes, bytes] = {source: source for source in rows}
+
+    def head(source: bytes) -> bytes:
+        while group[source] != source:
+            source = group[source]
+        return source
+
+    for shared in of_address.values():
+        heads = sorted({head(source) for source in shared})
+        group.update((other, heads[0]) for other in heads)
+    groups: defaultdict[bytes, list[bytes]] = defaultdict(list)
+    for source in sorted(rows):
+        groups[head(source)].append(source)
+    calls = {one: sum(row["calls"] for source in sources for row in rows[source]) for one, sources in groups.items()}
+    main = max(calls, key=lambda one: (calls[one], one), default=b"")
+    for one, sources in groups.items():
+        addresses = {row["address"] for source in sources for row in rows[source]}
+        if one == main or len(groups[main]) < 2 or calls[one] < APART_CALLS or len(addresses) < APART_ADDRESSES or 4 * calls[one] > calls[main]:
+            continue
+        first, last = min(row["second"] for source in sources for row in rows[source]), max(row["last"] for source in sources for row in rows[source])
+        named = ", ".join(shown(name(source)) for source in sources[:3])
+        sentence = (
+            f"none of the {number(len(addresses), 'address', 'addresses')} in the {number(calls[one], 'row')} of {named} {said_when(first, last)} is in the rows of another "
+            f"instance, while the {number(len(groups[main]))} others share theirs, as if these rows were of another system, for example of a test"
+        )
+        at = min(row["row"] for source in sources for row in rows[source])
+        yield sign("other_system", MEDIUM, name(sources[0]), calls[one], sentence, first, last, at)
 
 
 def _overlap(ends: dict[bytes, tuple[int, int]]) -> bool:
@@ -355,11 +507,14 @@ def _copies(ground: Ground) -> Iterator[Sign]:
     copied = [row for row in rows if row["calls"] > 1]
     if len(copied) < COPY_ROWS:
         return
-    hours: Counter[int] = Counter(row["second"] // HOUR for row in rows)
-    of: Counter[int] = Counter(row["second"] // HOUR for row in copied)
-    dense = {hour for hour, count in of.items() if count >= COPY_ROWS // 2 and count >= COPY_HOUR_PART * hours[hour]}
+    # A shipper repeats the rows of all instances, or of one.
+    within: list[dict[str, Any]] = []
+    for columns in (("hour",), ("hour", "instance")):
+        hours, of = (Counter(_hour_of(row, columns) for row in some) for some in (rows, copied))
+        dense = {hour for hour, count in of.items() if count >= COPY_ROWS // 2 and count >= COPY_HOUR_PART * hours[hour]}
+        if not within and sum(of[hour] for hour in dense) >= COPY_ROWS:
+            within = [row for row in copied if _hour_of(row, columns) in dense]
     most = Counter(row["calls"] for row in copied).most_common(1)[0][0]
-    within = [row for row in copied if row["second"] // HOUR in dense] if dense and sum(of[hour] for hour in dense) >= COPY_ROWS else []
     if not within and evidence.has_fractions and len(copied) >= COPY_PART * len(rows):
         within = copied
     # What a client sends twice follows at once; what is shipped twice comes after other rows.
@@ -379,6 +534,11 @@ def _copies(ground: Ground) -> Iterator[Sign]:
         f"{number(one['last_row'])} of row {number(one['row'])}"
     )
     yield sign("copied_rows", MEDIUM, "the log", extra, sentence, first, last, one["last_row"], is_exact)
+
+
+def _hour_of(row: dict[str, Any], columns: tuple[str, ...]) -> tuple[object, ...]:
+    """The hour of a row, and its instance if it's named."""
+    return (row["second"] // HOUR, *(row[column] for column in columns[1:]))
 
 
 def _days(ground: Ground) -> Iterator[Sign]:
