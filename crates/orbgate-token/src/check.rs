@@ -4,14 +4,13 @@ use core::net::Ipv6Addr;
 use core::time::Duration;
 
 use orbgate::TokenKind;
-use orbgate_yaml::Value as _;
 
 use crate::account::{AccountClaim, AccountClaims};
 use crate::algorithm::Algorithm;
 use crate::bearer::is_b64token;
-use crate::config::IssuerDocument;
 use crate::issuer::Issuer;
 use crate::jwk::KeyRules;
+use crate::key_name::{KeyName, key};
 use crate::kind::{ClaimTest, KindRules, Test};
 use crate::opaque::Opaque;
 use crate::scope::{ClaimPath, ScopeClaim};
@@ -30,30 +29,6 @@ pub(crate) struct Key {
     /// `None` for the whole issuer.
     pub(crate) name: Option<KeyName>,
 }
-
-/// The name of a key of an issuer, as the file spells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct KeyName(&'static str);
-
-impl KeyName {
-    pub(crate) const fn new(name: &'static str) -> Self {
-        assert!(IssuerDocument::SHAPE.has_key(name), "no issuer has this key");
-        Self(name)
-    }
-
-    pub(crate) const fn text(self) -> &'static str {
-        self.0
-    }
-}
-
-/// The name of a key. One that no issuer has doesn't compile.
-macro_rules! key {
-    ($name:literal) => {{
-        const NAME: $crate::check::KeyName = $crate::check::KeyName::new($name);
-        NAME
-    }};
-}
-pub(crate) use key;
 
 const SKEW: Duration = Duration::from_secs(300);
 

@@ -18,6 +18,7 @@ mod issuer;
 mod json;
 mod jwk;
 mod key_file;
+mod key_name;
 mod keys;
 mod kind;
 #[cfg(feature = "aws-lc-rs")]

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use orbgate::policy::PolicyFile;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::check::{KeyName, key};
+use crate::key_name::{KeyName, key};
 
 /// The introspection endpoint of an issuer, and how its responses are used. See [`Issuer::opaque`](crate::Issuer::opaque).
 ///

@@ -1,13 +1,12 @@
 //! The configuration as people write it in YAML, read as strictly as a policy.
 
-mod document;
+pub(crate) mod document;
 pub(crate) mod error;
 mod rules;
 
 use orbgate_yaml::{self as yaml, Format, Value as _};
 
 use self::document::Document;
-pub(crate) use self::document::IssuerDocument;
 use self::error::ConfigError;
 use crate::verifier::Verifier;
 

@@ -12,9 +12,10 @@ use super::document::{
 };
 use crate::account::{AccountClaim, AccountClaims};
 use crate::algorithm::Algorithm;
-use crate::check::{self, KeyName};
+use crate::check;
 use crate::issuer::Issuer;
 use crate::jwk::KeyRules;
+use crate::key_name::KeyName;
 use crate::kind::{ClaimTest, KindRules};
 use crate::opaque::{Opaque, SecretSource};
 use crate::scope::{ClaimPath, Conflict, ScopeClaim, ScopeFormat};
