@@ -160,7 +160,7 @@ def test_the_command_says_what_went_wrong(capsys: pytest.CaptureFixture[str], tm
     log.write_text(requests("{}"), encoding="utf-8")
     code, output, _ = run(capsys, log, "--out", out)
     assert (code, output.partition("\n")[0]) == (2, f"{out}: 4 calls, 3 allowed, 1 denied, 1 row unread") and out.exists()
-    assert "\nmedium: 1 of 5 rows could not be read, so the results might be incomplete. " in output
+    assert "\nmedium: 1 of 5 rows could not be read, so the results might be incomplete; 1 of them for one reason, first in row " in output
     policy = tmp_path / "policy.yaml"
     policy.write_text("orbgate: 2\napis: {}\n", encoding="utf-8")
     code, _, errors = run(capsys, log, "--policy", policy, "--out", out)

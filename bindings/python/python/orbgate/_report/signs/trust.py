@@ -109,7 +109,7 @@ def _gaps(ground: Ground) -> Iterator[Sign]:
             sum(count for span, count in calls.items() if first <= span[0] and span[1] <= last)
             for first, last in ((since - near, since), (until, until + near))
         )
-        if min(before, after) * HOUR / near < GAP_CALLS:
+        if min(before, after) < GAP_CALLS:
             continue
         busy = {row["caller"] for row in ground.evidence.hours.rows() if row["hour"] in (since // HOUR, since // HOUR - 1)} & {
             row["caller"] for row in ground.evidence.hours.rows() if row["hour"] in (until // HOUR, until // HOUR + 1)
