@@ -4,6 +4,7 @@ use core::error::Error as _;
 use std::io;
 
 use ::postgres::error::SqlState;
+use rustls::pki_types::InvalidDnsNameError;
 
 use crate::error::Error;
 use crate::postgres::tls::explained;
@@ -52,7 +53,13 @@ pub(crate) fn unconnected(error: ::postgres::Error) -> Failed {
     match cause.as_str() {
         "server does not support TLS" => wrong("the server doesn't offer TLS, which `sslmode` requires"),
         "password missing" => wrong("the server requires a password: give it by a file or by `PGPASSWORD`"),
-        _ if error.to_string() == "invalid configuration" => wrong(&with_cause(&error)),
+        // Such as a server that doesn't prove that it knows the password.
+        _ if ["invalid configuration", "authentication error"].contains(&&*error.to_string()) => {
+            wrong(&with_cause(&error))
+        }
+        _ if error.source().is_some_and(<dyn core::error::Error>::is::<InvalidDnsNameError>) => {
+            wrong(&format!("TLS needs a `host` that is a name: {}", with_cause(&error)))
+        }
         _ => failed(error),
     }
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use ::postgres::Client;
 use ::postgres::error::{Severity, SqlState};
 use ::postgres::types::Type;
+use ::postgres::{Client, Config};
 
 use crate::answer::{Cursor, Page};
 use crate::command::Command;
@@ -58,8 +58,13 @@ impl Connection {
             }
         });
         config.application_name("orbgate");
-        // A connection that is dead is noticed.
-        config.keepalives_idle(Duration::from_secs(10)).connect_timeout(Duration::from_secs(3));
+        // A connection that is dead is noticed, soon unless the connection string says otherwise.
+        if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
+            config.keepalives_idle(Duration::from_secs(10));
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(Duration::from_secs(3));
+        }
         let (complete_until, known) = (Millis::ZERO, Known::default());
         Self { settings, client: None, clock, has_warned, complete_until, known }
     }

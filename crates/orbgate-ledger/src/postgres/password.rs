@@ -111,11 +111,13 @@ fn of_hosts(config: &Config, text: &str) -> Result<Option<Vec<u8>>, String> {
             Host::Unix(path) => vec![path.display().to_string(), "localhost".to_owned()],
         };
         let line = text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
-            let [host, line_port, line_database, line_user, password] = <[String; 5]>::try_from(fields(line)).ok()?;
-            let is = |field: &str, value: &str| field == "*" || field == value;
-            let is_host = names.iter().any(|name| is(&host, name));
-            (is_host && is(&line_port, &port) && is(&line_database, database) && is(&line_user, user))
-                .then_some(password)
+            let [host, line_port, line_database, line_user, password, ..] = fields(line)[..] else {
+                return None;
+            };
+            let is = |field: &str, value: &str| field == "*" || literal(field) == value;
+            let is_host = names.iter().any(|name| is(host, name));
+            (is_host && is(line_port, &port) && is(line_database, database) && is(line_user, user))
+                .then(|| literal(password))
         });
         passwords.push(line);
     }
@@ -126,22 +128,21 @@ fn of_hosts(config: &Config, text: &str) -> Result<Option<Vec<u8>>, String> {
     }
 }
 
-/// The five fields of a line. In them, `\` is before a character that is meant literally; the last one can contain `:`.
-fn fields(line: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut letters = line.chars();
-    while let Some(letter) = letters.next() {
-        let letter = match letter {
-            ':' if fields.len() < 5 => {
-                fields.push(String::new());
-                continue;
-            }
-            '\\' => letters.next().unwrap_or('\\'),
-            letter => letter,
-        };
-        if let Some(field) = fields.last_mut() {
-            field.push(letter);
-        }
-    }
-    fields
+/// The fields of a line, as they are written: `\` is before a character that is meant literally, such as `:`.
+fn fields(line: &str) -> Vec<&str> {
+    let mut is_literal = false;
+    let is_end = |letter: char| {
+        let was = is_literal;
+        is_literal = letter == '\\' && !was;
+        letter == ':' && !was
+    };
+    line.split(is_end).collect()
+}
+
+fn literal(field: &str) -> String {
+    let mut letters = field.chars();
+    core::iter::from_fn(|| {
+        letters.next().map(|letter| if letter == '\\' { letters.next().unwrap_or(letter) } else { letter })
+    })
+    .collect()
 }

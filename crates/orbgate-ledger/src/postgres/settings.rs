@@ -511,8 +511,8 @@ mod tests {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
             path.display().to_string()
         };
-        let lines = "# localhost:*:*:*:comment\nlocalhost:5432:orbs:orbs:one\nlocalhost:5433:*:orbs:two:with\\:colons\\\\\n\
-                     \\:\\:1:*:*:*:three\r\nother:*:*:*:other\n*:*:*:nobody:none\n";
+        let lines = "# localhost:*:*:*:comment\nlocalhost:5432:orbs:orbs:one\nlocalhost:5433:*:orbs:two\\:with\\:colons\\\\\n\
+                     localhost:5434:*:orbs:four:rest\n\\*:5435:*:*:star\n\\:\\:1:*:*:*:three\r\nother:*:*:*:other\n*:*:*:nobody:none\n";
         let passfile = write("pass", lines);
         let read = |url: &str, file: Option<&str>, variables: &[(&str, &str)]| {
             let settings = with(url, file, variables)?;
@@ -528,6 +528,9 @@ mod tests {
         is(base, &[], None);
         is(&by_file, &[], Some("one"));
         is(&format!("{by_file} port=5433"), &[], Some("two:with:colons\\"));
+        // As libpq reads it: the next `:` ends the password, and `\*` is a star.
+        is(&format!("{by_file} port=5434"), &[], Some("four"));
+        is(&format!("{by_file} port=5435"), &[], None);
         is(&by_file.replace("localhost", "/run/postgresql"), &[], Some("one"));
         is(&by_file.replace("localhost", "::1"), &[], Some("three"));
         is(&by_file.replace("user=orbs", "user=other"), &[], None);
@@ -536,6 +539,7 @@ mod tests {
         is(base, &[("PGPASSFILE", &passfile)], Some("one"));
         is(base, &[("PGPASSFILE", ""), ("PGPASSWORD", "")], None);
         is(base, &[("HOME", home.path().to_str().unwrap())], None);
+        is(base, &[("HOME", "")], None);
         write(".pgpass", "*:*:*:*:six");
         is(base, &[("HOME", home.path().to_str().unwrap())], Some("six"));
         // One password goes to all hosts.

@@ -34,7 +34,8 @@ impl Roots {
     pub(crate) fn new(given: Option<String>, variable: &dyn Fn(&str) -> Option<String>) -> Self {
         let is_given = given.is_some();
         let is_system = given.as_deref() == Some("system");
-        let usual = || Some(Path::new(&variable("HOME")?).join(".postgresql/root.crt")).filter(|file| file.exists());
+        let home = || variable("HOME").filter(|home| !home.is_empty());
+        let usual = || Some(Path::new(&home()?).join(".postgresql/root.crt")).filter(|file| file.exists());
         let file = given.filter(|_| !is_system).map(PathBuf::from).or_else(|| if is_system { None } else { usual() });
         Self { file, is_system, is_given }
     }
