@@ -208,10 +208,15 @@ def _thinner(ground: Ground) -> Iterator[Sign]:
 def _thinner_day(by_caller: dict[bytes | None, Counter[int]], whole: Counter[int]) -> tuple[float, int, int, int, float] | None:
     """The hour since which all callers make the same small part of the calls of the day before, also those that call in nearly every hour."""
     start, end = min(whole), max(whole)
+    # A log can be of decades, so each hour takes a few steps only.
+    until = list(accumulate((whole[hour] for hour in range(start, end + 1)), initial=0))
     best: tuple[float, int, int, int, float] | None = None
     for at in range(start + 24, end - 23):
-        sums = [sum(whole[hour] for hour in hours) for hours in (range(at - 24, at), range(at + 1, at + 25))]
-        rates = [sum(whole[hour] for hour in hours) / len(hours) for hours in (range(start, at), range(at + 1, end + 1))]
+        here = at - start
+        sums = until[here] - until[here - 24], until[here + 25] - until[here + 1]
+        if not sums[1]:
+            continue
+        rates = until[here] / here, (until[-1] - until[here + 1]) / (end - at)
         factor = sums[1] / max(1, sums[0])
         if factor > THIN_FACTOR or rates[1] > THIN_FACTOR * rates[0] or (best is not None and factor >= best[0]):
             continue
