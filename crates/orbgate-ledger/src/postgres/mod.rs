@@ -63,15 +63,15 @@ impl Debug for Postgres {
 }
 
 impl Postgres {
-    /// Whether this names a database, and not a file: a URL, or pairs of `keyword=value` in any order. A file with such a name
-    /// is written `./name`.
+    /// Whether this names a database, and not a file: a URL, or pairs of `keyword=value` in any order, also with keywords
+    /// of other drivers, which are refused: as a file's name, they would show a password. A file with such a name is written `./name`.
     #[must_use]
     pub fn is_url(db: &str) -> bool {
         let keyword = db.split_once('=').map_or("", |(keyword, _)| keyword.trim());
         db.starts_with("postgres:")
             || db.starts_with("postgresql:")
             || db.contains("://")
-            || !keyword.is_empty() && keyword.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+            || !keyword.is_empty() && keyword.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
     }
 
     /// Connects to a ledger, or creates it, such as `host=/run/postgresql user=orbs dbname=orbs`. A host that is neither a Unix
@@ -266,6 +266,7 @@ mod tests {
             "dbname = orbs",
             "sslmode=require host=db",
             "mysql://orbs",
+            "Host=db.test;Username=orbs;Password=hunter2",
         ] {
             assert!(Postgres::is_url(db), "{db}");
         }

@@ -57,8 +57,11 @@ impl Connection {
                 warn.store(true, Ordering::SeqCst);
             }
         });
-        config.application_name("orbgate");
-        // A connection that is dead is noticed, soon unless the connection string says otherwise.
+        // What the connection string states counts.
+        if config.get_application_name().is_none() {
+            config.application_name("orbgate");
+        }
+        // A connection that is dead is noticed soon.
         if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
             config.keepalives_idle(Duration::from_secs(10));
         }

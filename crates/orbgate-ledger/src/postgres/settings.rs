@@ -349,6 +349,14 @@ mod tests {
     }
 
     #[test]
+    fn the_words_of_another_driver_are_refused_without_a_password() {
+        for (db, position) in [("Host=db.test;Password=hunter2", 1), ("host=localhost Password=hunter2", 16)] {
+            let why = settings(db).err().unwrap();
+            assert_eq!(why, format!("postgres: an unknown keyword at byte {position} of the connection string"));
+        }
+    }
+
+    #[test]
     fn a_string_is_read_as_the_driver_reads_it() {
         for url in [
             "host=/run/postgresql user=orbs dbname=orbs",
