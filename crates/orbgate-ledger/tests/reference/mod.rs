@@ -15,6 +15,8 @@ use orbgate_ledger::{
 use crate::support::{millis, orbs};
 
 pub(crate) mod compared;
+#[cfg(target_os = "linux")]
+mod planted;
 
 /// 2^53 − 1.
 const MOST: u64 = 9_007_199_254_740_991;
