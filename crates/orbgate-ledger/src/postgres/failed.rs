@@ -20,6 +20,15 @@ pub(crate) enum Failed {
     Wrong(Error),
 }
 
+impl Failed {
+    pub(crate) fn error(self) -> Error {
+        match self {
+            Self::Wrong(error) => error,
+            Self::Lost(why) | Self::Apart(why) => Error::Unknown(why),
+        }
+    }
+}
+
 pub(crate) const fn wrong(why: String) -> Failed {
     Failed::Wrong(Error::Unknown(why))
 }

@@ -173,13 +173,15 @@ impl Worker {
         if batch.is_empty() {
             return;
         }
-        let answers = self.connection.run(&batch.iter().map(|(command, _)| &**command).collect::<Vec<_>>());
-        for ((command, reply), answer) in batch.into_iter().zip(answers) {
-            match answer {
-                Some(answer) => reply(answer),
-                None => self.waiting.push((command, reply)),
+        let (commands, replies): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
+        let mut replies: Vec<Option<Reply>> = replies.into_iter().map(Some).collect();
+        self.connection.run(&commands, &mut |at, answer| {
+            if let Some(reply) = replies.get_mut(at).and_then(Option::take) {
+                reply(answer);
             }
-        }
+        });
+        let waiting = commands.into_iter().zip(replies);
+        self.waiting.extend(waiting.filter_map(|(command, reply)| Some((command, reply?))));
     }
 
     /// Writes a batch of what has expired, if the time passes by itself or a caller waits for it. Whether there is more.

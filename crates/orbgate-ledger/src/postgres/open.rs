@@ -18,7 +18,7 @@ use crate::ledger::{Backlog, Clock};
 use crate::postgres::failed::{Failed, failed, wrong};
 use crate::postgres::rows;
 use crate::postgres::settings::Settings;
-use crate::postgres::writer::{self, Became, Known, Round};
+use crate::postgres::writer::{self, Became, Known, Returned, Round};
 use crate::value::{AccountId, Millis, Order};
 
 /// Version 1 of the schema, and what brings it up to date.
@@ -110,44 +110,39 @@ impl Connection {
         })
     }
 
-    /// Does commands in their order, in as few transactions as possible, and returns the answer of each. Those without one wait for the
-    /// backlog of their account, and have to come again, in their order and before any others.
-    pub(crate) fn run(&mut self, commands: &[&Command]) -> Vec<Option<writer::Returned>> {
+    /// Does commands in their order, in as few transactions as possible, and answers each once it is durable, by its number. Those
+    /// without an answer wait for the backlog of their account, and have to come again, in their order and before any others.
+    pub(crate) fn run(&mut self, commands: &[Box<Command>], answer: &mut dyn FnMut(usize, Returned)) {
         let mut round = Round::new(self.time(), mem::take(&mut self.known));
-        let answers = self.round(commands, &mut round);
+        let all = commands.iter().map(|command| &**command).enumerate().collect();
+        self.round(all, &mut round, answer);
         self.known = round.known();
-        answers
     }
 
-    fn round(&mut self, commands: &[&Command], round: &mut Round) -> Vec<Option<writer::Returned>> {
-        let mut answers: Vec<Option<writer::Returned>> = vec![None; commands.len()];
-        let mut open: Vec<usize> = (0..commands.len()).collect();
+    fn round(&mut self, mut open: Vec<(usize, &Command)>, round: &mut Round, answer: &mut dyn FnMut(usize, Returned)) {
         // An account that is locked elsewhere is skipped once. Its commands are then awaited, before any others.
         let mut skips = true;
         while !open.is_empty() {
-            let batch: Vec<&Command> = open.iter().filter_map(|at| commands.get(*at).copied()).collect();
-            let done = self.tried(batch.len() == 1, |client| writer::batch(client, &batch, skips, round));
-            let done = match done {
+            let batch: Vec<&Command> = open.iter().map(|(_, command)| *command).collect();
+            let done = match self.tried(batch.len() == 1, |client| writer::batch(client, &batch, skips, round)) {
                 Ok(done) => done,
-                Err(error) if batch.len() == 1 => vec![Became::Done(Err(error))],
+                Err(failed) if open.len() == 1 || matches!(failed, Failed::Lost(_)) => {
+                    let error = failed.error();
+                    return open.into_iter().for_each(|(at, _)| answer(at, Err(error.clone())));
+                }
                 // One of them fails, or is in the way: each by itself.
-                Err(_) => batch.iter().map(|command| self.alone(command, round)).collect(),
+                Err(_) => return open.into_iter().for_each(|one| self.round(vec![one], round, answer)),
             };
             let mut again = Vec::new();
-            for (at, became) in open.into_iter().zip(done) {
-                match (became, answers.get_mut(at)) {
-                    (Became::Done(answer), Some(place)) => *place = Some(answer),
-                    (Became::Again, _) => again.push(at),
-                    (Became::Done(_) | Became::Later, _) => {}
+            for ((at, command), became) in open.into_iter().zip(done) {
+                match became {
+                    Became::Done(done) => answer(at, done),
+                    Became::Again => again.push((at, command)),
+                    Became::Later => {}
                 }
             }
             (open, skips) = (again, false);
         }
-        answers
-    }
-
-    fn alone(&mut self, command: &Command, round: &mut Round) -> Became {
-        self.round(&[command], round).pop().flatten().map_or(Became::Later, Became::Done)
     }
 
     /// Reads entries, and until when they are complete.
@@ -219,33 +214,32 @@ impl Connection {
         self.has_warned.store(false, Ordering::SeqCst);
         done.map_err(|failed| {
             self.client = None;
-            match failed {
-                Failed::Wrong(error) => error,
-                Failed::Lost(why) | Failed::Apart(why) => Error::Unknown(why),
-            }
+            failed.error()
         })
     }
 
     fn again<T>(&mut self, work: impl FnMut(&mut Client) -> Result<T, Failed>) -> Result<T, Error> {
-        self.tried(true, work)
+        self.tried(true, work).map_err(Failed::error)
     }
 
     /// Does something, and again if the connection was lost: all commands are idempotent. A warning after a commit is a loss,
     /// because a standby might not have it. What is in the way of others is only tried again if it is `alone`.
     #[allow(clippy::disallowed_methods, reason = "a store is the edge: it waits for its server")]
-    fn tried<T>(&mut self, alone: bool, mut work: impl FnMut(&mut Client) -> Result<T, Failed>) -> Result<T, Error> {
+    fn tried<T>(&mut self, alone: bool, mut work: impl FnMut(&mut Client) -> Result<T, Failed>) -> Result<T, Failed> {
         let start = Instant::now();
         loop {
-            let why = match self.client().and_then(&mut work) {
-                Ok(_) if self.has_warned.swap(false, Ordering::SeqCst) => "a warning after a commit".to_owned(),
+            let failed = match self.client().and_then(&mut work) {
+                Ok(_) if self.has_warned.swap(false, Ordering::SeqCst) => {
+                    Failed::Lost("a warning after a commit".to_owned())
+                }
                 Ok(done) => return Ok(done),
-                Err(Failed::Wrong(error)) => return Err(error),
-                Err(Failed::Apart(why)) if !alone => return Err(Error::Unknown(why)),
-                Err(Failed::Lost(why) | Failed::Apart(why)) => why,
+                Err(failed @ Failed::Wrong(_)) => return Err(failed),
+                Err(failed @ Failed::Apart(_)) if !alone => return Err(failed),
+                Err(failed) => failed,
             };
             self.client = None;
             if start.elapsed() > PATIENCE {
-                return Err(Error::Unknown(why));
+                return Err(failed);
             }
             thread::sleep(PAUSE);
         }

@@ -41,6 +41,8 @@ pub(crate) struct Named<'c> {
     /// Those whose balance is read, as it will be once everything that has expired is written.
     seen: BTreeSet<&'c AccountId>,
     count: i64,
+    /// How many of the commands might end or extend a pending hold.
+    ends: i64,
     /// The accounts whose backlog the last batch didn't finish, and those of which all open grants are read.
     behind: BTreeSet<i64>,
     whole: BTreeSet<i64>,
@@ -62,11 +64,13 @@ impl<'c> Named<'c> {
                 }
                 Command::Hold(hold) => drop(named.holds.insert(&hold.id)),
                 Command::Extend(extend) => {
+                    named.ends = named.ends.saturating_add(1);
                     named.holds.insert(&extend.hold);
                     named.resolved.insert(&extend.hold);
                     named.extensions.insert(&extend.id);
                 }
                 Command::Settle(settle) => {
+                    named.ends = named.ends.saturating_add(1);
                     named.holds.insert(&settle.hold);
                     named.resolved.insert(&settle.hold);
                 }
@@ -128,6 +132,9 @@ macro_rules! select {
     (account) => {
         "key, id, clock, seq, paid, bonus, held, NULL::bigint"
     };
+    (account a) => {
+        "a.key, a.id, a.clock, a.seq, a.paid, a.bonus, a.held, NULL::bigint"
+    };
     (grants) => {
         "account, seq, id, bucket, amount, expires_at, at, available, held, captured, expired, revoked"
     };
@@ -144,8 +151,19 @@ macro_rules! select {
 }
 pub(crate) use select;
 
-/// Creates and locks the accounts, in the order of their ids, so that two batches can't wait for each other. An account that is
-/// locked elsewhere is left out if `skips`.
+/// How many columns of an account there are.
+const ACCOUNT: usize = 8;
+
+/// The time, the version and the order.
+macro_rules! time {
+    () => {
+        "floor(extract(epoch FROM t.now) * 1000)::bigint, (SELECT value FROM orbs.setting WHERE name = 'version'), \
+         (SELECT value FROM orbs.setting WHERE name = 'order') FROM (SELECT clock_timestamp() AS now) AS t"
+    };
+}
+
+/// Creates and locks the accounts, in the order of their ids, so that two batches can't wait for each other: those that commands name, and
+/// those of the holds that they name. An account that is locked elsewhere is left out if `skips`.
 fn lock(client: &mut Client, named: &Named<'_>, skips: bool) -> Result<BTreeSet<i64>, Failed> {
     if !named.new_accounts.is_empty() {
         let ids = texts(named.new_accounts.iter().copied());
@@ -157,18 +175,18 @@ fn lock(client: &mut Client, named: &Named<'_>, skips: bool) -> Result<BTreeSet<
             query(client, sql, &[(&missing, Type::TEXT_ARRAY)])?;
         }
     }
-    let mut keys: Vec<i64> = Vec::new();
-    if !named.resolved.is_empty() {
-        let ids = texts(named.resolved.iter().copied());
-        let sql = "SELECT DISTINCT account FROM orbs.hold WHERE id = ANY ($1) AND account IS NOT NULL";
-        keys.extend(query(client, sql, &[(&ids, Type::TEXT_ARRAY)])?.iter().map(|row| row.get::<_, i64>(0)));
+    macro_rules! locks {
+        ($skips:literal) => {
+            concat!(
+                "SELECT key FROM orbs.account WHERE id = ANY ($1) OR key = ANY (ARRAY(\
+                 SELECT account FROM orbs.hold WHERE id = ANY ($2) AND account IS NOT NULL)) ORDER BY id FOR UPDATE",
+                $skips
+            )
+        };
     }
-    let ids = texts(named.accounts.iter().copied());
-    let sql = match skips {
-        true => "SELECT key FROM orbs.account WHERE id = ANY ($1) OR key = ANY ($2) ORDER BY id FOR UPDATE SKIP LOCKED",
-        false => "SELECT key FROM orbs.account WHERE id = ANY ($1) OR key = ANY ($2) ORDER BY id FOR UPDATE",
-    };
-    let rows = query(client, sql, &[(&ids, Type::TEXT_ARRAY), (&keys, Type::INT8_ARRAY)])?;
+    let (ids, holds) = (texts(named.accounts.iter().copied()), texts(named.resolved.iter().copied()));
+    let sql = if skips { locks!(" SKIP LOCKED") } else { locks!("") };
+    let rows = query(client, sql, &[(&ids, Type::TEXT_ARRAY), (&holds, Type::TEXT_ARRAY)])?;
     Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
@@ -176,12 +194,22 @@ fn lock(client: &mut Client, named: &Named<'_>, skips: bool) -> Result<BTreeSet<
 /// waited.
 pub(crate) fn read(client: &mut Client, named: &Named<'_>, skips: bool, given: Option<Millis>) -> Result<Read, Failed> {
     let locked = lock(client, named, skips)?;
-    let (now, order) = time(client, given)?;
-    let mut read = Read { rows: Rows::default(), now, order, locked, keys: BTreeMap::new() };
-    let all: Vec<i64> = read.locked.iter().copied().collect();
+    let all: Vec<i64> = locked.iter().copied().collect();
     let ids = texts(named.accounts.iter().copied());
-    let sql = concat!("SELECT ", select!(account), " FROM orbs.account WHERE id = ANY ($1) OR key = ANY ($2)");
-    for row in &query(client, sql, &[(&ids, Type::TEXT_ARRAY), (&all, Type::INT8_ARRAY)])? {
+    let sql = concat!(
+        "SELECT ",
+        select!(account a),
+        ", ",
+        time!(),
+        " LEFT JOIN orbs.account AS a ON a.id = ANY ($1) OR a.key = ANY ($2)"
+    );
+    let found = query(client, sql, &[(&ids, Type::TEXT_ARRAY), (&all, Type::INT8_ARRAY)])?;
+    let (now, order) = time_of(found.first().ok_or_else(|| strange(()))?, ACCOUNT, given)?;
+    let mut read = Read { rows: Rows::default(), now, order, locked, keys: BTreeMap::new() };
+    for row in &found {
+        if row.integer(0).map_err(strange)?.is_none() {
+            continue;
+        }
         let account = columns::account(row).map_err(strange)?;
         read.keys.insert(account.id.clone(), account.key);
         if read.locked.contains(&account.key) {
@@ -209,16 +237,18 @@ pub(crate) fn another_version(version: &str) -> Failed {
 
 /// The time, and the order in which orbs are taken. The schema must still be of this version.
 pub(crate) fn time(client: &mut Client, given: Option<Millis>) -> Result<(Millis, Order), Failed> {
-    let sql = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, \
-               (SELECT value FROM orbs.setting WHERE name = 'version'), \
-               (SELECT value FROM orbs.setting WHERE name = 'order')";
-    let row = client.query_typed_one(sql, &[]).map_err(failed)?;
-    let (version, order): (Option<&str>, Option<&str>) = (row.get(1), row.get(2));
+    time_of(&client.query_typed_one(concat!("SELECT ", time!()), &[]).map_err(failed)?, 0, given)
+}
+
+/// The same of a row that has them after other columns.
+fn time_of(row: &Row, at: usize, given: Option<Millis>) -> Result<(Millis, Order), Failed> {
+    let text = |after: usize| row.try_get::<_, Option<&str>>(at.saturating_add(after)).map_err(strange);
+    let version = text(1)?;
     if version != Some(VERSION) {
         return Err(another_version(version.unwrap_or_default()));
     }
-    let order = order.and_then(Order::from_name).ok_or_else(|| strange(()))?;
-    Ok((given.map_or_else(|| row.time(0).map_err(strange), Ok)?, order))
+    let order = text(2)?.and_then(Order::from_name).ok_or_else(|| strange(()))?;
+    Ok((given.map_or_else(|| row.time(at).map_err(strange), Ok)?, order))
 }
 
 /// One more than may be written of what has expired, so that a batch knows whether there is more. Everything for a balance.
@@ -236,35 +266,34 @@ fn times(rows: &Rows, now: Millis) -> Vec<i64> {
 }
 
 /// The holds with the ids that commands name, those that have expired by now, and of the other pending ones so many that the
-/// soonest is known, whatever the commands do: each ends or extends one.
+/// soonest is known, whatever the commands do: some end or extend one.
 fn holds(client: &mut Client, named: &Named<'_>, now: Millis, rows: &mut Rows) -> Result<(), Failed> {
-    let ids = texts(named.holds.iter().copied());
-    let mut found = Vec::new();
-    if !ids.is_empty() {
-        let sql = concat!("SELECT ", select!(hold), " FROM orbs.hold WHERE id = ANY ($1)");
-        found = query(client, sql, &[(&ids, Type::TEXT_ARRAY)])?;
+    let (ids, keys) = (texts(named.holds.iter().copied()), accounts(rows));
+    if ids.is_empty() && keys.is_empty() {
+        return Ok(());
     }
-    let keys = accounts(rows);
-    if !keys.is_empty() {
-        let sql = concat!(
-            "SELECT h.* FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS a (key, now, due), LATERAL (\
-             (SELECT ",
-            select!(hold),
-            " FROM orbs.hold WHERE account = a.key AND state = 'pending' AND expires_at <= a.now \
-             ORDER BY expires_at, id LIMIT a.due) UNION ALL (SELECT ",
-            select!(hold),
-            " FROM orbs.hold WHERE account = a.key AND state = 'pending' AND expires_at > a.now \
-             ORDER BY expires_at, id LIMIT $4)) AS h"
-        );
-        let limit = if named.lists { None } else { named.count.checked_add(1) };
-        let parameters: Parameters<'_> = &[
-            (&keys, Type::INT8_ARRAY),
-            (&times(rows, now), Type::INT8_ARRAY),
-            (&most_due(named, rows), Type::INT8_ARRAY),
-            (&limit, Type::INT8),
-        ];
-        found.extend(query(client, sql, parameters)?);
-    }
+    let sql = concat!(
+        "SELECT ",
+        select!(hold),
+        " FROM orbs.hold WHERE id = ANY ($5) UNION ALL \
+         SELECT h.* FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS a (key, now, due), LATERAL (\
+         (SELECT ",
+        select!(hold),
+        " FROM orbs.hold WHERE account = a.key AND state = 'pending' AND expires_at <= a.now \
+         ORDER BY expires_at, id LIMIT a.due) UNION ALL (SELECT ",
+        select!(hold),
+        " FROM orbs.hold WHERE account = a.key AND state = 'pending' AND expires_at > a.now \
+         ORDER BY expires_at, id LIMIT $4)) AS h"
+    );
+    let limit = if named.lists { None } else { named.ends.checked_add(1) };
+    let parameters: Parameters<'_> = &[
+        (&keys, Type::INT8_ARRAY),
+        (&times(rows, now), Type::INT8_ARRAY),
+        (&most_due(named, rows), Type::INT8_ARRAY),
+        (&limit, Type::INT8),
+        (&ids, Type::TEXT_ARRAY),
+    ];
+    let found = query(client, sql, parameters)?;
     for row in &found {
         let hold = columns::hold(row).map_err(strange)?;
         rows.holds.insert(hold.id.clone(), hold);
@@ -413,20 +442,37 @@ fn accounts(rows: &Rows) -> Vec<i64> {
     rows.accounts.keys().copied().collect()
 }
 
+type Column<'r> = (Box<dyn ToSql + Sync + 'r>, Type);
+
 /// Columns of rows that are written at once.
-macro_rules! write {
-    ($client:expr, $sql:expr, $rows:expr, |$row:ident| $($value:expr => $type:ident),+ $(,)?) => {{
+macro_rules! columns {
+    ($rows:expr, |$row:ident| $($value:expr => $type:ident),+ $(,)?) => {{
         let rows = &$rows;
-        match rows.is_empty() {
-            true => Ok(0),
-            false => $client.execute_typed($sql, &[$((&rows.iter().map(|$row| $value).collect::<Vec<_>>(), Type::$type)),+]),
-        }
-        .map_err(failed)
+        vec![$(column(rows.iter().map(|$row| $value).collect(), Type::$type)),+]
     }};
 }
 
-/// Writes what has changed, each table by one statement: first new ids, table by table and in order, so that two batches with
-/// the same new ids wait in the same order. False if another transaction has used one meanwhile.
+/// Inserts rows, if there are any, and returns how many.
+macro_rules! insert {
+    ($client:expr, $sql:expr, $rows:expr, |$row:ident| $($columns:tt)+) => {
+        match $rows.is_empty() {
+            true => Ok(0),
+            false => $client.execute_typed($sql, &borrowed(&columns!($rows, |$row| $($columns)+))).map_err(failed),
+        }
+    };
+}
+
+fn column<'r>(values: Vec<impl ToSql + Sync + 'r>, of: Type) -> Column<'r> {
+    (Box::new(values), of)
+}
+
+fn borrowed<'c>(columns: &'c [Column<'_>]) -> Vec<(&'c (dyn ToSql + Sync), Type)> {
+    let borrowed = columns.iter().map(|(column, of)| -> (&(dyn ToSql + Sync), Type) { (&**column, of.clone()) });
+    borrowed.collect()
+}
+
+/// Writes what has changed, each row once: first new ids, table by table and in order, so that two batches with the same new ids
+/// wait in the same order. False if another transaction has used one meanwhile.
 pub(crate) fn write(client: &mut Client, before: &Rows, after: &Rows) -> Result<bool, Failed> {
     let holds = after.holds.iter().filter(|(id, hold)| before.holds.get(*id) != Some(*hold)).map(|(_, hold)| hold);
     let (old_holds, new_holds): (Vec<&HoldRow>, Vec<&HoldRow>) =
@@ -440,7 +486,7 @@ pub(crate) fn write(client: &mut Client, before: &Rows, after: &Rows) -> Result<
         after.extensions.values().filter(|(_, extended)| !before.extensions.contains_key(&extended.id)).collect();
     let expected = [new_holds.len(), new_grants.len(), revocations.len(), extensions.len()];
     let written = [
-        write!(client,
+        insert!(client,
             "INSERT INTO orbs.hold (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, \
              captured, captured_bonus, shortfall, late, settled_at) SELECT id, account, amount, bonus_allowed, ttl, note, at, \
              lines::jsonb, bonus, expires_at, state, requested, captured, captured_bonus, shortfall, late, settled_at \
@@ -466,7 +512,7 @@ pub(crate) fn write(client: &mut Client, before: &Rows, after: &Rows) -> Result<
             hold.settlement.as_ref().map(|settlement| settlement.late) => BOOL_ARRAY,
             settled(hold, |settlement| settlement.at.get()) => INT8_ARRAY,
         )?,
-        write!(client, "INSERT INTO orbs.grants SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], \
+        insert!(client, "INSERT INTO orbs.grants SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], \
              $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[]) \
              ON CONFLICT (id) DO NOTHING", new_grants, |grant|
             grant.account => INT8_ARRAY,
@@ -482,7 +528,7 @@ pub(crate) fn write(client: &mut Client, before: &Rows, after: &Rows) -> Result<
             number(grant.expired.get()) => INT8_ARRAY,
             number(grant.revoked.get()) => INT8_ARRAY,
         )?,
-        write!(client, "INSERT INTO orbs.revocation SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], \
+        insert!(client, "INSERT INTO orbs.revocation SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], \
              $5::bigint[]) ON CONFLICT DO NOTHING", revocations, |row|
             row.1.id.as_str() => TEXT_ARRAY,
             row.0 => INT8_ARRAY,
@@ -490,7 +536,7 @@ pub(crate) fn write(client: &mut Client, before: &Rows, after: &Rows) -> Result<
             number(row.1.amount.get()) => INT8_ARRAY,
             number(row.1.at.get()) => INT8_ARRAY,
         )?,
-        write!(client, "INSERT INTO orbs.extension SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], \
+        insert!(client, "INSERT INTO orbs.extension SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], \
              $5::bigint[]) ON CONFLICT DO NOTHING", extensions, |row|
             row.1.id.as_str() => TEXT_ARRAY,
             row.1.hold.as_str() => TEXT_ARRAY,
@@ -509,67 +555,85 @@ pub(crate) fn write(client: &mut Client, before: &Rows, after: &Rows) -> Result<
 fn update(client: &mut Client, before: &Rows, after: &Rows, holds: &[&HoldRow]) -> Result<(), Failed> {
     // `was` is a compare-and-set, under the account's lock.
     let was = |hold: &HoldRow| before.holds.get(&hold.id).map_or("", |before| before.state.name());
-    let changed = write!(client, "UPDATE orbs.hold AS h SET expires_at = c.expires_at, state = c.state, requested = c.requested, \
+    let grants = after.grants.iter().filter(|(key, grant)| before.grants.get(*key).is_some_and(|old| old != *grant));
+    let grants: Vec<_> = grants.map(|(_, grant)| grant).collect();
+    let accounts = after.accounts.values().filter(|account| before.accounts.get(&account.key) != Some(*account));
+    let accounts: Vec<_> = accounts.collect();
+    let expected = [holds.len(), grants.len(), accounts.len(), after.entries.len()];
+    if expected == [0; 4] {
+        return Ok(());
+    }
+    // No order matters: the accounts of these rows are locked.
+    let sql = "WITH holds AS (UPDATE orbs.hold AS h SET expires_at = c.expires_at, state = c.state, requested = c.requested, \
          captured = c.captured, captured_bonus = c.captured_bonus, shortfall = c.shortfall, late = c.late, \
          settled_at = c.settled_at FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], \
          $7::bigint[], $8::bigint[], $9::boolean[], $10::bigint[]) AS c (id, was, expires_at, state, requested, captured, \
-         captured_bonus, shortfall, late, settled_at) WHERE h.id = c.id AND h.state = c.was", holds, |hold|
-        hold.id.as_str() => TEXT_ARRAY,
-        was(hold) => TEXT_ARRAY,
-        number(hold.expires_at.get()) => INT8_ARRAY,
-        hold.state.name() => TEXT_ARRAY,
-        settled(hold, |settlement| settlement.requested.get()) => INT8_ARRAY,
-        settled(hold, |settlement| settlement.captured.get()) => INT8_ARRAY,
-        settled(hold, |settlement| settlement.bonus.get()) => INT8_ARRAY,
-        settled(hold, |settlement| settlement.shortfall.get()) => INT8_ARRAY,
-        hold.settlement.as_ref().map(|settlement| settlement.late) => BOOL_ARRAY,
-        settled(hold, |settlement| settlement.at.get()) => INT8_ARRAY,
-    )?;
-    all(changed, holds.len())?;
-    let grants = after.grants.iter().filter(|(key, grant)| before.grants.get(*key).is_some_and(|old| old != *grant));
-    let grants: Vec<_> = grants.map(|(_, grant)| grant).collect();
-    let changed = write!(client, "UPDATE orbs.grants AS g SET available = c.available, held = c.held, captured = c.captured, \
-         expired = c.expired, revoked = c.revoked FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], \
-         $5::bigint[], $6::bigint[], $7::bigint[]) AS c (account, seq, available, held, captured, expired, revoked) \
-         WHERE g.account = c.account AND g.seq = c.seq", grants, |grant|
-        grant.account => INT8_ARRAY,
-        number(grant.seq) => INT8_ARRAY,
-        number(grant.available.get()) => INT8_ARRAY,
-        number(grant.held.get()) => INT8_ARRAY,
-        number(grant.captured.get()) => INT8_ARRAY,
-        number(grant.expired.get()) => INT8_ARRAY,
-        number(grant.revoked.get()) => INT8_ARRAY,
-    )?;
-    all(changed, grants.len())?;
-    let accounts = after.accounts.values().filter(|account| before.accounts.get(&account.key) != Some(*account));
-    let accounts: Vec<_> = accounts.collect();
-    let changed = write!(client, "UPDATE orbs.account AS a SET clock = c.clock, seq = c.seq, paid = c.paid, bonus = c.bonus, \
-         held = c.held FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) \
-         AS c (key, clock, seq, paid, bonus, held) WHERE a.key = c.key", accounts, |account|
-        account.key => INT8_ARRAY,
-        number(account.clock.get()) => INT8_ARRAY,
-        number(account.seq) => INT8_ARRAY,
-        number(account.paid.get()) => INT8_ARRAY,
-        number(account.bonus.get()) => INT8_ARRAY,
-        number(account.held.get()) => INT8_ARRAY,
-    )?;
-    all(changed, accounts.len())?;
-    let changed = write!(client, "INSERT INTO orbs.entry (account, seq, at, cause, id, lines, paid, bonus, held, shortfall) \
-         SELECT account, seq, at, cause, id, lines::jsonb, paid, bonus, held, shortfall FROM unnest($1::bigint[], $2::bigint[], \
-         $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) \
-         AS e (account, seq, at, cause, id, lines, paid, bonus, held, shortfall)", after.entries, |entry|
-        entry.account => INT8_ARRAY,
-        number(entry.seq) => INT8_ARRAY,
-        number(entry.at.get()) => INT8_ARRAY,
-        entry.cause.name() => TEXT_ARRAY,
-        entry.id.as_str() => TEXT_ARRAY,
-        lines(entry.lines.iter().map(|line| (line.grant, line.available, line.held, line.captured))) => TEXT_ARRAY,
-        number(entry.paid.get()) => INT8_ARRAY,
-        number(entry.bonus.get()) => INT8_ARRAY,
-        number(entry.held.get()) => INT8_ARRAY,
-        number(entry.shortfall.get()) => INT8_ARRAY,
-    )?;
-    all(changed, after.entries.len())
+         captured_bonus, shortfall, late, settled_at) WHERE h.id = c.id AND h.state = c.was RETURNING 1), \
+         grants AS (UPDATE orbs.grants AS g SET available = c.available, held = c.held, captured = c.captured, \
+         expired = c.expired, revoked = c.revoked FROM unnest($11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], \
+         $15::bigint[], $16::bigint[], $17::bigint[]) AS c (account, seq, available, held, captured, expired, revoked) \
+         WHERE g.account = c.account AND g.seq = c.seq RETURNING 1), \
+         accounts AS (UPDATE orbs.account AS a SET clock = c.clock, seq = c.seq, paid = c.paid, bonus = c.bonus, \
+         held = c.held FROM unnest($18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[], $23::bigint[]) \
+         AS c (key, clock, seq, paid, bonus, held) WHERE a.key = c.key RETURNING 1), \
+         entries AS (INSERT INTO orbs.entry (account, seq, at, cause, id, lines, paid, bonus, held, shortfall) \
+         SELECT account, seq, at, cause, id, lines::jsonb, paid, bonus, held, shortfall FROM unnest($24::bigint[], $25::bigint[], \
+         $26::bigint[], $27::text[], $28::text[], $29::text[], $30::bigint[], $31::bigint[], $32::bigint[], $33::bigint[]) \
+         AS e (account, seq, at, cause, id, lines, paid, bonus, held, shortfall) RETURNING 1) \
+         SELECT (SELECT count(*) FROM holds), (SELECT count(*) FROM grants), (SELECT count(*) FROM accounts), \
+         (SELECT count(*) FROM entries)";
+    let written = [
+        columns!(holds, |hold|
+            hold.id.as_str() => TEXT_ARRAY,
+            was(hold) => TEXT_ARRAY,
+            number(hold.expires_at.get()) => INT8_ARRAY,
+            hold.state.name() => TEXT_ARRAY,
+            settled(hold, |settlement| settlement.requested.get()) => INT8_ARRAY,
+            settled(hold, |settlement| settlement.captured.get()) => INT8_ARRAY,
+            settled(hold, |settlement| settlement.bonus.get()) => INT8_ARRAY,
+            settled(hold, |settlement| settlement.shortfall.get()) => INT8_ARRAY,
+            hold.settlement.as_ref().map(|settlement| settlement.late) => BOOL_ARRAY,
+            settled(hold, |settlement| settlement.at.get()) => INT8_ARRAY,
+        ),
+        columns!(grants, |grant|
+            grant.account => INT8_ARRAY,
+            number(grant.seq) => INT8_ARRAY,
+            number(grant.available.get()) => INT8_ARRAY,
+            number(grant.held.get()) => INT8_ARRAY,
+            number(grant.captured.get()) => INT8_ARRAY,
+            number(grant.expired.get()) => INT8_ARRAY,
+            number(grant.revoked.get()) => INT8_ARRAY,
+        ),
+        columns!(accounts, |account|
+            account.key => INT8_ARRAY,
+            number(account.clock.get()) => INT8_ARRAY,
+            number(account.seq) => INT8_ARRAY,
+            number(account.paid.get()) => INT8_ARRAY,
+            number(account.bonus.get()) => INT8_ARRAY,
+            number(account.held.get()) => INT8_ARRAY,
+        ),
+        columns!(after.entries, |entry|
+            entry.account => INT8_ARRAY,
+            number(entry.seq) => INT8_ARRAY,
+            number(entry.at.get()) => INT8_ARRAY,
+            entry.cause.name() => TEXT_ARRAY,
+            entry.id.as_str() => TEXT_ARRAY,
+            lines(entry.lines.iter().map(|line| (line.grant, line.available, line.held, line.captured))) => TEXT_ARRAY,
+            number(entry.paid.get()) => INT8_ARRAY,
+            number(entry.bonus.get()) => INT8_ARRAY,
+            number(entry.held.get()) => INT8_ARRAY,
+            number(entry.shortfall.get()) => INT8_ARRAY,
+        ),
+    ];
+    let written: Vec<Column<'_>> = written.into_iter().flatten().collect();
+    let row = client.query_typed_one(sql, &borrowed(&written)).map_err(failed)?;
+    for (index, expected) in expected.into_iter().enumerate() {
+        // A row that isn't there contradicts what was read under the lock.
+        if row.try_get::<_, i64>(index).ok() != i64::try_from(expected).ok() {
+            return Err(wrong("the ledger contradicts itself: a row changed while a command ran".to_owned()));
+        }
+    }
+    Ok(())
 }
 
 /// Writes something that changes nothing, so that the commit waits until what is answered again is durable, on standbys too.
@@ -580,14 +644,6 @@ pub(crate) fn touch(client: &mut Client, locked: &BTreeSet<i64>, named: &Named<'
     let sql = "UPDATE orbs.hold SET note = note WHERE id = ANY ($1) AND account IS NULL";
     query(client, sql, &[(&ids, Type::TEXT_ARRAY)])?;
     Ok(())
-}
-
-/// A row that isn't there contradicts what was read under the lock.
-fn all(changed: u64, expected: usize) -> Result<(), Failed> {
-    match u64::try_from(expected) == Ok(changed) {
-        true => Ok(()),
-        false => Err(wrong("the ledger contradicts itself: a row changed while a command ran".to_owned())),
-    }
 }
 
 /// A column of a settlement.

@@ -174,7 +174,15 @@ impl Server {
         assert!(promoted.get::<_, bool>(0));
     }
 
-    fn program(&self, name: &str, arguments: &[&str]) -> Command {
+    /// Gives a folder with files to the user that the server's programs run as.
+    #[allow(dead_code, reason = "for a pool")]
+    pub(crate) fn own_all(&self, folder: &Path) {
+        own(folder);
+        fs::read_dir(folder).unwrap().for_each(|file| own(&file.unwrap().path()));
+    }
+
+    /// A program of the server, or another one by its whole path.
+    pub(crate) fn program(&self, name: &str, arguments: &[&str]) -> Command {
         let program = self.programs.join(name).display().to_string();
         // It refuses to run as root. Debian's package has created this user.
         let mut command = match is_root() {

@@ -35,6 +35,7 @@ test_clippy() {
 test_tests() {
     # Without them, tests skip themselves.
     apt "$initdb" postgresql || :
+    apt /usr/sbin/pgbouncer pgbouncer || :
     if apt python3 python3; then scripts; else skip "the scripts in Python: it is missing"; fi
     cargo test --workspace --all-features
     # The examples of the core's README are for its default features, too.
@@ -255,6 +256,7 @@ test_keycloak() {
 # @ assure quiet crates/orbgate-ledger
 test_ledger() {
     apt "$initdb" postgresql
+    apt /usr/sbin/pgbouncer pgbouncer
     ORBGATE_LEDGER_HISTORIES=10000 cargo test -p orbgate-ledger --all-features --test all -- --nocapture reference::
     ORBGATE_LEDGER_CRASHES=2000 ORBGATE_LEDGER_SUITES=60 ORBGATE_LEDGER_KILLS=20 ORBGATE_LEDGER_FAILOVER=1 \
         cargo test -p orbgate-ledger --all-features --test all -- --nocapture crash:: postgres::
