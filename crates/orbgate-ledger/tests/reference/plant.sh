@@ -91,12 +91,11 @@ same='postgres::postgres_is_equal_to_the_reference'
 rule 'rows are not locked' postgres/rows.rs 's/ORDER BY id FOR UPDATE/ORDER BY id/; s/" SKIP LOCKED"/""/' postgres::a_thousand_holds
 rule 'the first grants are others' postgres/rows.rs 's/ a.now ORDER BY coalesce(expires_at, 9007199254740992), seq LIMIT / a.now ORDER BY seq LIMIT /' "$same"
 rule 'more grants than were read' postgres/rows.rs 's/rows.bounds.known_to.insert((account, bucket), last);/let _ = (bucket, last);/' "$same"
-rule 'more held grants than were read' postgres/rows.rs 's/rows.bounds.partly_held.insert(account);/let _ = account;/' "$same"
 rule 'a hold is due one millisecond late' postgres/rows.rs "s/state = 'pending' AND expires_at <= a.now/state = 'pending' AND expires_at < a.now/" "$same"
 rule 'the next expiry of a hold is unknown' postgres/rows.rs 's/named.ends.checked_add(1)/Some(0)/' "$same"
-rule 'what has expired is not all of a balance' postgres/rows.rs 's/.filter(|_| !named.seen.contains(&account.id))//' "$same"
+rule 'what has expired is not all of a balance' postgres/rows.rs 's/.filter(|_| !named.seen.contains(&account.id))//' postgres::commands_of_other_accounts
 rule 'a column of another one' postgres/rows.rs 's/captured = c.captured, \\/captured = c.held, \\/' "$same"
-rule 'a batch overtakes a command that waits' postgres/writer.rs 's/round.later.add(command, Some(key));/let _ = key;/' "$same"
+rule 'a batch overtakes a command that waits' postgres/writer.rs 's/round.later.add(command, Some(key));/let _ = key;/' postgres::commands_of_other_accounts
 rule 'a repetition is not durable' postgres/writer.rs 's/if repeats \&\& !writes {/if false {/' postgres::each_transaction
 rule 'a stopped process keeps its locks' postgres/writer.rs 's/SET LOCAL idle_in_transaction_session_timeout = 5000; //' postgres::each_transaction
 rule 'a locked account is not skipped' postgres/writer.rs 's/rows::read(client, \&named, skips, round.given)/rows::read(client, \&named, skips \&\& false, round.given)/' postgres::a_locked_account
