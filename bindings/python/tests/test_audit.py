@@ -163,12 +163,12 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     most = len(privileges.rows[0].unused)
     assert main(["privileges", str(log), "--most-unused", str(most)]) == 0
     assert f"\n0 of 25 callers have more than {most} " in capsys.readouterr().out
-    assert main(["privileges", str(log), "--proposal", str(proposal), "--top", "1"]) == 1
+    assert main(["privileges", str(log), "--proposal", str(proposal), "--days", "0", "--top", "1"]) == 1
     out = capsys.readouterr().out
     assert f"\n{sum(len(row.unused) > 0 for row in privileges.rows)} of 25 callers have unused " in out
     assert f"\n{privileges.rows[0].caller}: {privileges.rows[0].calls:,} calls, " in out and "  never used: " in out and f"\nand {sum(len(row.unused) > 0 for row in privileges.rows) - 1} more callers\n" in out
     written = json.loads(proposal.read_text())
-    assert written == json.loads(json.dumps(privileges.proposal())) and written["policy"] == POLICY.digest and written["is_complete"]
+    assert written == json.loads(json.dumps(privileges.proposal(days=0))) and written["policy"] == POLICY.digest and written["is_complete"]
     least = {row.caller: row for row in privileges.rows}
     assert [client["client_id"] for client in written["clients"]] == sorted(row.caller for row in privileges.rows if row.unused)
     for client in written["clients"]:
@@ -189,7 +189,7 @@ def test_output_exit_code_and_proposal_name_the_same_callers(tmp_path: Path, cap
     log, proposal = tmp_path / "calls.parquet", tmp_path / "less.json"
     parquet.write_table(table([{**row, "caller": caller, "scopes": scopes, "time": START} for caller, scopes in carry]), log)
     wanted = [f"app {held}" for held in range(6) if held > most]
-    code = main(["privileges", str(log), "--most-unused", str(most), "--proposal", str(proposal)])
+    code = main(["privileges", str(log), "--most-unused", str(most), "--proposal", str(proposal), "--days", "0"])
     out = capsys.readouterr().out
     assert code == bool(wanted) and [line.split(":")[0] for line in out.splitlines() if line.startswith("app ")] == wanted[::-1]
     assert f"\n{len(wanted)} of 7 callers have {f'more than {most} ' if most else ''}unused " in out
@@ -197,7 +197,7 @@ def test_output_exit_code_and_proposal_name_the_same_callers(tmp_path: Path, cap
     written = json.loads(proposal.read_text())
     assert [client["client_id"] for client in written["clients"]] == wanted and written["most_unused"] == most
     made = audit.check(log, POLICY, most_unused=most)
-    assert written == json.loads(json.dumps(made.found.proposal(most))) and made.over == made.found.over(most)
+    assert written == json.loads(json.dumps(made.found.proposal(most, days=0))) and made.over == made.found.over(most)
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ CALL = {"method": "GET", "target": "/api/v1/external/orbs", "kind": "user", "sco
 # The inputs of each command, and its outputs that can be given together.
 INPUTS = {
     "replay": ("--policy", "--base", "--properties"),
-    "report": ("--policy", "--base", "--properties", "--sign"),
-    "privileges": ("--policy",),
+    "report": ("--policy", "--base", "--properties", "--sign", "--accept", "--since"),
+    "privileges": ("--policy", "--since"),
 }
 OUTPUTS = {
     "replay": (["--out"], ["--resume"]),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import random
 from datetime import datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 from orbgate import Policy, TableError, audit, report
+from orbgate.__main__ import main
 
 pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
 for needed in ("vl_convert", "jinja2"):
     pytest.importorskip(needed)
 
@@ -100,6 +104,44 @@ def test_a_bundle_without_the_times_of_its_logs_is_refused(tmp_path: Path) -> No
         report(log(each_day(3, 6)), POLICY, time_zone="UTC", since=tmp_path / "old.zip")
 
 
+def test_only_what_was_unused_for_long_is_proposed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Over the bundle of an earlier report: without it, the same log proposes nothing."""
+    bundle, calls, policy, proposal = (tmp_path / name for name in ("first.zip", "calls.parquet", "policy.yaml", "less.json"))
+    bundle.write_bytes(report(log(each_day(0, 60, "read write")), POLICY, time_zone="UTC").bundle())
+    parquet.write_table(log([*each_day(60, 80, "read write"), *each_day(80, 100, "read write admin openid")]), calls)
+    policy.write_bytes(POLICY.text)
+    command = ["privileges", str(calls), "--policy", str(policy), "--proposal", str(proposal)]
+    assert main(command) == 1
+    said = capsys.readouterr().out
+    assert "log of 39 days: 2026-07-31T09:00:00Z to 2026-09-08T15:00:00Z\n" in said and "  never used: write (39 days)\n" in said
+    written = json.loads(proposal.read_text())
+    assert written["clients"] == [] and written["not_proposed"] == [{"client_id": "ann", "days_without_use": {"admin": 19, "write": 39}}]
+    assert main([*command, "--since", str(bundle)]) == 1
+    said = capsys.readouterr().out
+    assert "2 logs, with those of earlier reports, of 98 days: 2026-06-01T09:00:00Z to 2026-07-30T15:00:00Z, " in said
+    assert "  never used: write (98 days)\n" in said and "  never used: admin (19 days)\n" in said
+    written = json.loads(proposal.read_text())
+    assert written["clients"] == [
+        {"client_id": "ann", "scope": "admin openid read", "remove": "write", "unknown": "openid", "days_without_use": {"write": 98}, "reason": "90 days without a use"}
+    ]
+    assert written["not_proposed"] == [{"client_id": "ann", "days_without_use": {"admin": 19}}]
+    assert written["since"] == sha256(bundle.read_bytes()).hexdigest() and len(written["times"]) == 2
+    # An ordinary file is no bundle.
+    assert main([*command, "--since", str(calls)]) == 2
+
+
+def test_an_earlier_use_counts_for_a_proposal(tmp_path: Path) -> None:
+    used = (START + timedelta(days=50), "ann", "read admin", "GET /audit")
+    (tmp_path / "first.zip").write_bytes(report(log([*each_day(0, 60), used]), POLICY, time_zone="UTC").bundle())
+    made = audit.privileges(log(each_day(60, 160)), POLICY, time_zone="UTC", since=tmp_path / "first.zip")
+    [row] = made.rows
+    assert (row.unused, row.days) == (("admin",), {"admin": 108})
+    # A clock that was wrong once is no first use, and no time of the log.
+    wrong = (datetime(1970, 1, 1), "ann", "read admin", "GET /orders")
+    [row] = audit.privileges(log([wrong, *each_day(60, 160)]), POLICY, time_zone="UTC").rows
+    assert row.days == {"admin": 99}
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_days_are_those_of_a_count_by_hand(seed: int, tmp_path: Path) -> None:
     """Logs with gaps between them, calls and grants by chance."""
@@ -121,6 +163,8 @@ def test_days_are_those_of_a_count_by_hand(seed: int, tmp_path: Path) -> None:
         every += calls
         periods.append((min(calls)[0], max(calls)[0]))
         made = report(log(calls), POLICY, time_zone="UTC", since=before)
+        proposed = audit.privileges(log(calls), POLICY, time_zone="UTC", since=before)
+        assert {(row.caller, scope): of for row in proposed.rows for scope, of in row.days.items()}.items() <= days(made).items()
         before = tmp_path / f"{part}.zip"
         before.write_bytes(made.bundle())
         counted = days(made)

@@ -23,6 +23,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._extras import needs
+from ._report.numbers import UNUSED_DAYS
 from ._rows import Rows
 from ._terms import Reason
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ._count.unread import UnreadReason
     from ._policy import Policy
     from ._read.reader import Log
+    from ._report.signs import Earlier
     from ._report.verify import Checked
     from ._terms import TokenKind
 
@@ -54,6 +56,9 @@ class Privilege(NamedTuple):
     any of several scopes: then `used` are those of every alternative that a token had whole. It can be smaller than the result of `Policy.least_scopes`, which also covers denied calls. `missing`
     are scopes that its denied calls lacked, of the alternative that the route is listed under. `unknown` are scopes of its tokens that the policy doesn't define. They
     can't be used here, but another service might need them, so they aren't `unused`.
+
+    `days` maps each unused scope to the days of logs without a use of it: since the last use in an earlier log, or else since
+    a token of the caller was first seen with it. None if that isn't known, for example without times.
     """
 
     caller: str
@@ -65,6 +70,7 @@ class Privilege(NamedTuple):
     last_used: dict[str, datetime | None]
     missing: tuple[str, ...]
     unknown: tuple[str, ...]
+    days: dict[str, int | None]
 
 
 class Privileges(NamedTuple):
@@ -74,7 +80,8 @@ class Privileges(NamedTuple):
     `with_unknown_token` counts calls by the callers in `rows` whose token has an unknown kind, or scopes but no kind,
     so that its scopes aren't known. `with_valid_token` counts the calls by all callers that have a valid token.
     `unread` rows couldn't be decided; `unread_by_reason` has the first of them, and `broken` states where an
-    incomplete log ends.
+    incomplete log ends. `times` are the first and the last time of the log and of the logs of earlier reports, in order, and
+    `since` is the SHA-256 of the earlier report's bundle.
     """
 
     rows: Rows[Privilege]
@@ -89,6 +96,8 @@ class Privileges(NamedTuple):
     warnings: tuple[str, ...]
     arguments: dict[str, object]
     unread_by_reason: tuple[UnreadReason, ...] = ()
+    times: tuple[tuple[datetime, datetime], ...] = ()
+    since: str | None = None
 
     @property
     def calls(self) -> int:
@@ -123,30 +132,44 @@ class Privileges(NamedTuple):
         """The callers that have more unused scopes than allowed."""
         return self.rows.where(lambda row: len(row.unused) > most_unused)
 
-    def proposal(self, most_unused: int = 0) -> dict[str, Any]:
+    def proposal(self, most_unused: int = 0, *, days: int = UNUSED_DAYS) -> dict[str, Any]:
         """The scopes to keep for each caller that has more than `most_unused` unused scopes of the policy, in the form
         of JSON, with the evidence.
 
-        `clients` have the members `client_id` and `scope` of client metadata (RFC 7591, section 2). `remove` lists
-        the scopes that this removes. `unknown` lists the scopes in `scope` that the policy doesn't define; another
-        service might need them, which this log can't show.
+        Only scopes with `days` days of logs without a use are proposed to be removed. `clients` have the
+        members `client_id` and `scope` of client metadata (RFC 7591, section 2). `remove` lists the scopes that this
+        removes, `days_without_use` the days of each, and `reason` says both. `unknown` lists the scopes in `scope` that the
+        policy doesn't define; another service might need them, which this log can't show. `not_proposed` has the other
+        unused scopes of these callers, with their days.
         """
         from ._count.unread import to_dicts
+        from ._number import number
 
-        clients = (
-            {"client_id": row.caller, "scope": " ".join(sorted([*row.used, *row.unknown])), "remove": " ".join(row.unused), "unknown": " ".join(row.unknown)}
-            for row in sorted(self.over(most_unused), key=lambda row: row.caller)
-        )
+        clients, rest = [], []
+        for row in sorted(self.over(most_unused), key=lambda row: row.caller):
+            remove = [scope for scope in row.unused if (row.days[scope] or 0) >= days]
+            kept = {scope: row.days[scope] for scope in row.unused if scope not in remove}
+            if remove:
+                clients.append({
+                    "client_id": row.caller, "scope": " ".join(sorted([*row.used, *kept, *row.unknown])), "remove": " ".join(remove), "unknown": " ".join(row.unknown),
+                    "days_without_use": {scope: row.days[scope] for scope in remove}, "reason": f"{number(days, 'day')} without a use",
+                })  # fmt: skip
+            if kept:
+                rest.append({"client_id": row.caller, "days_without_use": kept})
         return {
             "policy": self.policy,
             "most_unused": most_unused,
+            "days": days,
             "log": [{"name": name, "sha256": sha256} for name, sha256 in self.files],
+            "times": [{"first": f"{first.isoformat()}Z", "last": f"{last.isoformat()}Z"} for first, last in self.times],
+            "since": self.since,
             "arguments": self.arguments,
             "is_complete": self.is_complete,
             "not_counted": list(self.not_counted),
             "unread": to_dicts(list(self.unread_by_reason)),
             "warnings": list(self.warnings),
-            "clients": list(clients),
+            "clients": clients,
+            "not_proposed": rest,
         }
 
 
@@ -182,11 +205,14 @@ def privileges(
     time_zone: str | None = None,
     public: Sequence[str] | None = None,
     watch: Callable[[], None] | None = None,
+    since: str | os.PathLike[str] | None = None,
 ) -> Privileges:
     """Finds the scopes that each caller has, uses and never uses.
 
     `log` and the arguments from `format` on are those of `orbgate.logs.read`. `log` can also be a reader, which
-    already has these arguments. `watch` is called after each part. Raises the same errors as `orbgate.logs.read`.
+    already has these arguments. `watch` is called after each part. With the bundle of an earlier report as `since`, the days
+    without a use include its logs; this needs the extra `report`. Raises the same errors as `orbgate.logs.read`, and
+    `TableError` if `since` isn't a bundle.
     """
     pc = needs("pyarrow.compute", "logs")
     from . import logs
@@ -201,6 +227,7 @@ def privileges(
         log = logs.read(log, **options)
     elif given := [name for name, value in settings.items() if value is not None]:
         raise ValueError(f"set `{given[0]}` when you create the reader, not here")
+    earlier, of_earlier = (None, None) if since is None else _earlier(since)
     decided, callers = Decided(log, policy, watch, unused=("served_status",)), _Callers(policy)
     for part in decided.parts():
         # A call that needs no token is no evidence about scopes.
@@ -208,11 +235,21 @@ def privileges(
         callers.add(part.calls.filter(needs_token), part.decided.filter(needs_token))
     period = apart(callers.times.rows(), decided.where)
     warnings = (*decided.lacks, *([warned.sentence] if (warned := decided.other_policy) else []), *decided.warnings, *([f"{outlying(period.outlying)} These times do not count as last uses of scopes."] if period.outlying else []))
+    times = callers.times_of(period, earlier)
     return Privileges(
-        callers.rows(period), policy.digest, callers.left_out, callers.without_caller, callers.with_unknown_token, callers.with_valid_token,
+        callers.rows(period, earlier), policy.digest, callers.left_out, callers.without_caller, callers.with_unknown_token, callers.with_valid_token,
         decided.unread, decided.broken,
-        tuple(decided.files()), warnings, decided.arguments, tuple(by_reason(decided.unread_kinds)),
+        tuple(decided.files()), warnings, decided.arguments, tuple(by_reason(decided.unread_kinds)), times, of_earlier,
     )
+
+
+def _earlier(bundle: str | os.PathLike[str]) -> tuple[Earlier, str]:
+    """What the bundle of an earlier report has seen, and the bundle's SHA-256."""
+    for module in ("pyarrow", "vl_convert", "jinja2"):
+        needs(module, "report")
+    from ._report.bundle import earlier_of
+
+    return earlier_of(bundle)
 
 
 def check(log: Log | logs.Reader, policy: Policy, *, most_unused: int = 0, most_uncounted: int = 0, **options: Any) -> Check:
@@ -269,6 +306,8 @@ class _Caller:
         self.missing: set[str] = set()
         # The times of use, the latest first. Outlying times are known only at the end.
         self.used: dict[str, list[datetime]] = {}
+        # The times at which it was first seen with a scope, the earliest first.
+        self.since: dict[str, list[datetime]] = {}
 
 
 class _Callers:
@@ -280,6 +319,7 @@ class _Callers:
         self.times = Times(first=("row",), ends=True)
         self.left_out = self.without_caller = self.with_unknown_token = self.with_valid_token = 0
         self._policy = policy
+        self._own = {scope.scope.encode(): scope.scope for scope in policy.scopes()}
         self._callers: dict[str, _Caller] = {}
 
     def add(self, calls: Any, decided: Any) -> None:
@@ -309,7 +349,15 @@ class _Callers:
         is_unknown = pc.and_not(pc.or_(pc.is_valid(calls["kind"]), has_scopes), pc.is_in(calls["kind"], KINDS))
         for caller, count in Counter(calls["caller"].filter(is_unknown).to_pylist()).items():
             self.with_unknown_token += count if caller in self._callers else 0
-        self._see_times(table.filter(pc.and_(pc.is_valid(table["time"]), pc.is_valid(table["used"]))))
+        for row in self._by_stretch(table.filter(pc.and_(pc.is_valid(table["time"]), pc.is_valid(table["used"]))), "used", "max"):
+            if (caller := self._callers.get(row["caller"])) is not None:
+                for scope in row["used"].split():
+                    _keep(caller.used[scope], row["time_max"], is_last=True)
+        held = calls.select(["caller", "time", "scopes"]).filter(pc.and_(pc.and_(pc.is_valid(calls["time"]), has_scopes), pc.is_in(calls["kind"], KINDS)))
+        for row in self._by_stretch(held, "scopes", "min"):
+            if (caller := self._callers.get(row["caller"])) is not None:
+                for scope in filter(None, map(self._own.get, row["scopes"].split())):
+                    _keep(caller.since.setdefault(scope, []), row["time_min"], is_last=False)
         for use in self._policy.scope_usage(calls, by="caller"):
             if use.by is not None and (of := self._callers.get(use.by)) is not None:
                 (of.held if use.in_policy else of.unknown).add(use.scope if use.in_policy else private.scope(use.scope))
@@ -325,8 +373,8 @@ class _Callers:
         for scope in (row["used"] or "").split():
             caller.used.setdefault(scope, [])
 
-    def _see_times(self, table: Any) -> None:
-        """Keeps the last use of each scope by each caller in each stretch of time."""
+    def _by_stretch(self, table: Any, column: str, end: str) -> list[dict[str, Any]]:
+        """The first or the last time of each caller with each value of a column, in each stretch of time."""
         pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
         hours = pc.divide(pc.floor_temporal(table["time"], unit="hour").cast(pa.int64()), 3_600_000_000)
         order = sorted(pc.unique(hours).to_pylist())
@@ -335,33 +383,55 @@ class _Callers:
         starts = set(gaps)
         stretches = list(accumulate(int(at in starts) for at in range(len(order))))
         stretch = pa.array(stretches, pa.int64()).take(pc.index_in(hours, pa.array(order, pa.int64())))
-        keys = ["caller", "used", "stretch"]
-        for row in table.append_column("stretch", stretch).group_by(keys).aggregate([("time", "max")]).to_pylist():
-            if (caller := self._callers.get(row["caller"])) is not None:
-                for scope in row["used"].split():
-                    _keep(caller.used[scope], row["time_max"])
+        rows: list[dict[str, Any]] = table.append_column("stretch", stretch).group_by(["caller", column, "stretch"]).aggregate([("time", end)]).to_pylist()
+        return rows
 
-    def rows(self, log: Apart) -> Rows[Privilege]:
+    def times_of(self, log: Apart, earlier: Earlier | None) -> tuple[tuple[datetime, datetime], ...]:
+        """The first and the last time of each log, those that overlap as one."""
+        from ._report.signs import Covered, joined
+
+        own = [Covered(log.first, log.last)] if log.first is not None and log.last is not None else []
+        return tuple((of.first, of.last) for of in joined([*own, *(() if earlier is None else earlier.periods)]))
+
+    def _days(self, log: Apart, earlier: Earlier | None) -> Callable[[str, _Caller, str], int | None]:
+        """How many days of logs a caller didn't use a scope."""
+        from ._read import private
+        from ._report.signs import HELD, USED, Covered, days_since
+
+        periods = [Covered(*of) for of in self.times_of(log, earlier)]
+        seen = () if earlier is None else earlier.seen
+        last = {(row.caller, row.value): row.last for row in seen if row.dimension == USED}
+        first = {(row.caller, row.value): row.first for row in seen if row.dimension == HELD}
+
+        def days(caller: str, of: _Caller, scope: str) -> int | None:
+            key = private.token(caller), scope
+            had = (first.get(key), next(filter(log.reaches, of.since.get(scope, ())), None))
+            since = last.get(key) or min(filter(None, had), default=None)
+            return None if since is None or not (earlier is None or earlier.is_whole) else days_since(since, periods)
+
+        return days
+
+    def rows(self, log: Apart, earlier: Earlier | None = None) -> Rows[Privilege]:
         """The callers. Those with the most unused scopes come first."""
-        rows = []
+        rows, days = [], self._days(log, earlier)
         for caller, of in self._callers.items():
             used = tuple(sorted(of.used))
             unused = tuple(sorted(of.held - of.used.keys()))
             last_used = {scope: next(filter(log.reaches, of.used[scope]), None) for scope in used}
             held = tuple(sorted(of.held | of.used.keys()))
             rows.append(
-                Privilege(caller, of.calls, of.allowed, held, used, unused, last_used, tuple(sorted(of.missing)), tuple(sorted(of.unknown)))
+                Privilege(caller, of.calls, of.allowed, held, used, unused, last_used, tuple(sorted(of.missing)), tuple(sorted(of.unknown)), {scope: days(caller, of, scope) for scope in unused})
             )
         return Rows(Privilege, sorted(rows, key=lambda row: (-len(row.unused), -row.calls, row.caller)))
 
 
-def _keep(times: list[datetime], time: datetime) -> None:
-    """Adds a time to the latest ones. If there are too many, drops the time that is nearest to a later one: either both are
-    outlying or neither is, because the gap before an outlying time is longer than any gap between other times.
+def _keep(times: list[datetime], time: datetime, is_last: bool) -> None:
+    """Adds a time to the latest ones, or to the earliest ones. If there are too many, drops the time that is nearest to one before it in
+    the list: either both are outlying or neither is, because the gap before an outlying time is longer than any gap between other times.
     """
     if time in times:
         return
     times.append(time)
-    times.sort(reverse=True)
+    times.sort(reverse=is_last)
     if len(times) > STRETCHES:
-        del times[min(range(1, len(times)), key=lambda at: times[at - 1] - times[at])]
+        del times[min(range(1, len(times)), key=lambda at: abs(times[at - 1] - times[at]))]

@@ -15,6 +15,8 @@ FACT = "fact"
 UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 # The default for the most rows in a table of the page.
 TOP = 25
+# The days of logs without a use before a grant is proposed to be revoked.
+UNUSED_DAYS = 90
 # A longer string is cut in its middle, because its end is often the most specific part.
 MOST_CHARACTERS = 120
 

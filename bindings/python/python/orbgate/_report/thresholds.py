@@ -7,6 +7,7 @@ from typing import NamedTuple
 from .._count import bulk
 from .._rows import Rows
 from . import denials, failures, spread, switch, timelines, tokens
+from .numbers import UNUSED_DAYS
 
 
 class Threshold(NamedTuple):
@@ -33,8 +34,6 @@ RENAMED_USERS, RENAMED_PART = 20, 0.05
 APART_CALLS, APART_ADDRESSES = 100, 3
 # Charged calls that may have failed.
 FAILED_PART = 0.2
-# How long a grant isn't used before it is proposed to revoke it.
-UNUSED_DAYS = 90
 # What is new.
 LEARNT_PART, LEARNT_DAYS, NEW_MOST, NEW_OLD_CALLS, NEW_HOUR_DAYS, NEW_RARE, NEW_PLACES, NEW_RUSH = 1 / 5, 1, 5, 50, 3, 5, 3, 100
 # What calls are about.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..._number import number
 from ..figures import Finding
-from ..numbers import FACT, HIGH, LOW, MEDIUM, bound, length, shown, when
-from ..thresholds import FAILED_PART, UNUSED_DAYS
+from ..numbers import FACT, HIGH, LOW, MEDIUM, UNUSED_DAYS, bound, length, shown, when
+from ..thresholds import FAILED_PART
 from ..tokens import CLOCK, EXPIRED, ROAMING, SHARED, TWO_NETWORKS
 from .server import OF_CLOCK
 from .words import CAUSES, MOST_PAIRS, ORBS, PROPERTIES, TOKENS, UNKNOWN, UNUSED
