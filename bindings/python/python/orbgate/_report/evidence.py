@@ -312,15 +312,21 @@ class Evidence:
         )
 
     def _spelling(self, scopes: bytes) -> bytes | None:
-        """How scopes differ from the policy's, if none of them is one, but each would be one in another spelling. The last one may be cut."""
+        """How scopes differ from the policy's, if each that isn't one would be one in another spelling. The last one may be cut."""
         if scopes not in self._spelt:
             if len(self._spelt) >= TEXTS:
                 self._spelt.clear()
-            first, *rest = scopes.split()[:-1] or scopes.split() or [b""]
-            form = next((form for form in (self._form(first, own) for own in self._scopes) if form is not None), None)
-            alike = form is not None and all(any(self._form(scope, own) == form for own in self._scopes) for scope in rest)
-            self._spelt[scopes] = form if alike else None
+            every = scopes.split()
+            self._spelt[scopes] = self._form_of(every) or (self._form_of(every[:-1]) if len(every) > 1 else None)
         return self._spelt[scopes]
+
+    def _form_of(self, scopes: list[bytes]) -> bytes | None:
+        """How all of these scopes differ from the policy's. Of those with shorter words, some may be as short as they are."""
+        others = [scope for scope in scopes if scope not in self._scopes]
+        form = next((form for form in (self._form(others[0], own) for own in self._scopes) if form is not None), None) if others else None
+        if form is None or (form != SHORT and len(others) < len(scopes)):
+            return None
+        return form if all(any(self._form(scope, own) == form for own in self._scopes) for scope in others) else None
 
     def _form(self, scope: bytes, own: bytes) -> bytes | None:
         """How a scope differs from one of the policy's: by what precedes it, its case or its separators."""
@@ -330,7 +336,15 @@ class Evidence:
             return b"after " + scope[: -len(own)]
         if scope.lower() == own.lower():
             return b"in another case"
+        start, word = own[: self._last_word(own)], scope[self._last_word(own) :]
+        if word and scope.startswith(start) and start and own.startswith(scope):
+            return SHORT
         return b"with other separators" if scope.translate(None, SEPARATORS) == own.translate(None, SEPARATORS) else None
+
+    @staticmethod
+    def _last_word(scope: bytes) -> int:
+        """Where the last word of a scope begins, after its last separator."""
+        return 1 + max(scope.rfind(separator) for separator in SEPARATORS)
 
     def _is_part_of_path(self, target: bytes) -> bool:
         """Whether a path without a route ends in the middle of a literal of a template."""
@@ -356,6 +370,8 @@ class Evidence:
 
 # What can be between the words of a scope.
 SEPARATORS = b":._-/"
+# Scopes of which only the last words are shorter.
+SHORT = b"with shorter last words"
 # The columns that are read only if they are named.
 NAMED = ("address", "token", "instance", "account")
 DAY_MICROS = 86_400_000_000

@@ -30,7 +30,7 @@ COPY_PART, COPY_ROWS, COPY_HOUR_PART, COPY_APART = 0.02, 20, 0.5, 50
 CUT_ROWS, CUT_PART, CUT_ENDS = 20, 0.9, 3
 SPELT_ROWS, SPELT_PART, CLASS_ROWS, RENAMED_ACCOUNTS = 20, 0.5, 20, 2
 STEP_ROWS, STEP_PART = 20, 0.8
-RENAMED_USERS, RENAMED_PART = 20, 0.05
+RENAMED_USERS, RENAMED_PART, RESPELT_CALLERS = 20, 0.05, 3
 APART_CALLS, APART_ADDRESSES = 100, 3
 # Charged calls that may have failed.
 FAILED_PART = 0.2
@@ -38,6 +38,7 @@ FAILED_PART = 0.2
 LEARNT_PART, LEARNT_DAYS, NEW_MOST, NEW_OLD_CALLS, NEW_HOUR_DAYS, NEW_RARE, NEW_PLACES, NEW_RUSH = 1 / 5, 1, 5, 50, 3, 5, 3, 100
 # What calls are about.
 OBJECTS, OBJECTS_PART, REPEATS, REPEATS_FACTOR = 100, 0.5, 20, 4
+READ_OBJECTS, READ_FACTOR, READ_USERS, READ_MOST = 500, 8, 10, 2
 GUESSES, GUESSES_PART = 100, 0.9
 NAMES_AT_ADDRESS, USERS_AT_ADDRESS, USERS_HOURS, USERS_ALIKE = 50, 20, 3, 3
 TURNS, TURN_CALLS = 6, 10
@@ -88,6 +89,7 @@ def table() -> Rows[Threshold]:
         ("other_spelling", "fewest rows that would have other statuses than classes, at the rate of the log", CLASS_ROWS, "rows", "an instance that is stopped soon after its last such row"),
         ("other_spelling", "fewest accounts of others before a caller's name is another column's", RENAMED_ACCOUNTS, "accounts", "a client that is charged to another account since a time"),
         ("other_spelling", "fewest users on both sides of a usual time, to find one that has none", RENAMED_USERS, "users", "a service whose users come once"),
+        ("other_spelling", "fewest callers in two spellings, which are a fifth of all, or of one in eight machines", RESPELT_CALLERS, "callers", "a service whose users write their names in any case"),
         ("other_system", "fewest rows of instances with clients of their own", APART_CALLS, "rows", "functions that live for minutes"),
         ("mixed_zones", "fewest steps of whole hours between rows", STEP_ROWS, "steps", "several files, each in its own order"),
         ("new", "first part of the log, with which the rest is compared", LEARNT_PART, "of the log", "a service whose jobs run each few days"),
@@ -105,6 +107,10 @@ def table() -> Rows[Threshold]:
         ("enumeration", "largest step from one id of a series to the next", SERIES_STEP, "ids", "objects that were made at different times"),
         ("enumeration", "most calls for each object of a series", SERIES_CALLS, "calls", "a job that reads the same objects each night"),
         ("enumeration", "most hours from the first to the last of a series", SERIES_HOURS, "hours", "a job that reads new objects each night"),
+        ("many_objects", "fewest different objects of a route", READ_OBJECTS, "objects", "a user who reads a list to its end"),
+        ("many_objects", "times as many as nine in ten other users of the route", READ_FACTOR, "times", "a user who works all day, where others come once"),
+        ("many_objects", "fewest users of the route, to compare them", READ_USERS, "users", "a route of one department"),
+        ("many_objects", "most users who read so many, so that it isn't usual", READ_MOST, "users", "a service of which some users work all day"),
         ("repeated_object", "fewest changes of one object", REPEATS, "calls", "a user who edits one draft"),
         ("repeated_object", "times the next most changed object of the route", REPEATS_FACTOR, "times", "objects of which some are changed often, and some more often"),
         ("guesses", "fewest refused calls in the whole log", GUESSES, "calls", "users who mistype their password"),

@@ -195,8 +195,8 @@ def _attacks(figures: Figures) -> Iterator[Finding]:
 
 def of_bursts(figures: Figures) -> Iterator[Finding]:
     """Many allowed calls at once. Healthy jobs make such calls, too."""
-    # What a caller reads by ids in their order is another finding.
-    told = {row.subject for row in figures.signs.signs if row.kind == "enumeration"}
+    # What a caller reads by ids in their order, or far more than all others, is another finding.
+    told = {row.subject for row in figures.signs.signs if row.kind in ("enumeration", "many_objects")}
     if rows := figures.bursts.where(lambda row: who(row.caller) not in told and row.caller not in told):
         details = "; ".join(f"{who(row.caller)} made {number(row.calls)} of its {number(row.of, 'call')} to {row.route} {f'in {number(row.hours)} hours ' if row.hours > 2 else ''}{when(row.first, row.last, False)}" for row in rows[:MOST_PAIRS])
         within = "hours" if any(row.hours > 2 for row in rows) else "two hours"

@@ -33,6 +33,7 @@ KINDS = {
     "unusual_entries": ("Unusual grants or revocations", "Find out who made them, and for what."),
     "other_price": ("A price differs", "Find out which version or setting changed the amount."),
     "enumeration": ("Objects are tried one after the other", "Find out who this is, and limit the calls to this route, whoever makes them."),
+    "many_objects": ("A user reads far more objects than all others", "Ask whether this was meant, if you do not know it: the policy allows these calls."),
     "repeated_object": ("One object is changed again and again", "Find out whether each of these calls had an effect, and whether one key should allow one."),
     "guesses": ("Passwords or tokens are tried", "Limit the attempts, whoever makes them, and find out what the calls that succeeded did."),
     "many_names": ("One address calls as many callers", "Find out who this is, and block or limit the address."),

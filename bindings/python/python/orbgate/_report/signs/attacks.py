@@ -18,10 +18,11 @@ from ..evidence import LACKING, MISSING, SERVED, UNKNOWN
 from ..failures import ATTACK, WITHOUT
 from ..numbers import HIGH, LOW, MEDIUM, bound, shown
 from ..thresholds import (
-    GUESSES, GUESSES_PART, NAMES_AT_ADDRESS, OBJECTS, OBJECTS_PART, REPEATS, REPEATS_FACTOR, SERIES_CALLS, SERIES_HOURS, SERIES_STEP, TURN_CALLS, TURNS, USERS_ALIKE, USERS_AT_ADDRESS, USERS_HOURS,
+    GUESSES, GUESSES_PART, NAMES_AT_ADDRESS, OBJECTS, OBJECTS_PART, READ_FACTOR, READ_MOST, READ_OBJECTS, READ_USERS, REPEATS, REPEATS_FACTOR, SERIES_CALLS, SERIES_HOURS, SERIES_STEP, TURN_CALLS, TURNS, USERS_ALIKE, USERS_AT_ADDRESS, USERS_HOURS,
 )  # fmt: skip
 from ..timelines import FEW, HOUR, OK, OWN, REJECTED
 from .ground import Cover, Ground, Sign, name, said_when, sign
+from .trust import CLIENTS
 
 # How the calls failed, in words.
 FAILED = {MISSING: "were answered with 404", LACKING: "were refused", UNKNOWN: "were refused without a valid token"}
@@ -48,11 +49,14 @@ def attacks(ground: Ground, cover: Cover) -> Iterator[Sign]:
             if what not in told and not (column == "caller" and found.subject in known and found.kind == "enumeration"):
                 told.add(what)
                 yield found
+        if column == "caller":
+            yield from _far_more(ground, cover, table, objects.is_exact)
     yield from _guesses(ground, known)
     yield from _addresses(ground)
     yield from _unequal(ground)
     yield from _instances(ground, cover)
-    yield from _lookalikes(ground)
+    if CLIENTS not in cover.columns:
+        yield from _lookalikes(ground)
 
 
 def _enumerations(column: str, table: Any, is_exact: bool, cover: Cover) -> Iterator[Sign]:
@@ -238,6 +242,51 @@ def _series(column: str, table: Any, is_exact: bool) -> Iterator[Sign]:
             f"{said_when(first, last)}, and {number(whole[who, location] - objects)} others in the whole log"
         )
         yield sign("enumeration", LOW, name(who), sum(row["calls_sum"] for row in some), sentence, first, last, min(row["row_min"] for row in some), is_exact)
+
+
+def _far_more(ground: Ground, cover: Cover, table: Any, is_exact: bool) -> Iterator[Sign]:
+    """Users who read many times as many different objects of a route as other users do. How many a machine reads depends on its work."""
+    kinds: defaultdict[bytes, set[bytes]] = defaultdict(set)
+    for row in ground.evidence.held.rows():
+        if row["caller"] is not None and row["kind"] is not None:
+            kinds[row["caller"]].add(row["kind"])
+    users = pa.array([caller for caller, of in kinds.items() if of == {b"user"}], pa.binary())
+    if {"kind", "caller"} & cover.columns or len(users) < READ_USERS:
+        return
+    is_read = pc.and_(pc.equal(table["class"], SERVED), pc.match_substring_regex(table["location"], r"^(GET|HEAD) "))
+    read = _objects(table.filter(pc.and_(is_read, pc.is_in(table["who"], users)).fill_null(False)))
+    sums = read.group_by(["who", "location"]).aggregate([("one", "sum"), ("calls", "sum"), ("second", "min"), ("last", "max"), ("row", "min")])
+    many = pc.unique(sums.filter(pc.greater_equal(sums["one_sum"], READ_OBJECTS))["location"])
+    by: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in sums.filter(pc.is_in(sums["location"], many.cast(sums["location"].type))).to_pylist():
+        by[row["location"]].append(row)
+    for location, some in sorted(by.items()):
+        some.sort(key=lambda row: (row["one_sum"], row["who"]))
+        usual = some[len(some) * 9 // 10 - 1]["one_sum"]
+        far = [row for row in some if row["one_sum"] >= max(READ_OBJECTS, READ_FACTOR * usual)]
+        if len(some) < READ_USERS or not far or len(far) > READ_MOST:
+            continue
+        others = some[: len(some) - len(far)]
+        for row in far:
+            first, last, hours = _fewest_hours(read, row)
+            sentence = (
+                f"{shown(name(row['who']))} reads {bound(row['one_sum'], is_exact, 'different object')} of {location} in {number(row['calls_sum'], 'call')}, "
+                f"most of them within {number(hours, 'hour')} {said_when(first, last)}; of {number(len(others), 'other user')}, none reads more than {number(others[-1]['one_sum'])}"
+            )
+            yield sign("many_objects", LOW, name(row["who"]), row["calls_sum"], sentence, first, last, row["row_min"], is_exact)
+
+
+def _fewest_hours(read: Any, of: dict[str, Any]) -> tuple[int, int, int]:
+    """The first and the last second of the fewest hours that have nine in ten of a user's objects of a route, and the number of these hours."""
+    own = read.filter(pc.and_(pc.equal(read["who"], of["who"]), pc.equal(read["location"], of["location"])))
+    hours = own.group_by("hour").aggregate([("one", "sum"), ("second", "min"), ("last", "max")]).sort_by([("one_sum", "descending"), ("hour", "ascending")]).to_pylist()
+    left, most = 0.9 * of["one_sum"], []
+    for row in hours:
+        if left <= 0:
+            break
+        most.append(row)
+        left -= row["one_sum"]
+    return min(row["second_min"] for row in most), max(row["second_min"] for row in most), len(most)
 
 
 def _of_those(rows: Any, others: Any, columns: list[str]) -> Any:
@@ -490,9 +539,13 @@ def _instances(ground: Ground, cover: Cover) -> Iterator[Sign]:
         for row in refused:
             most[row["source"]] += row["calls"]
         served_until = max(last_served[source] for source in most if 2 * most[source] >= max(most.values()))
-        starts = {min(row["second"] for row in refused), min((row["second"] for row in refused if row["second"] > served_until), default=0)} - {0}
-        # An instance that learns of it late refuses then; until the last call that each one served, all others refuse.
-        ends = sorted({*last_served.values()}, reverse=True)
+        # An instance that learns of it late refuses as many then: so it also begins before the longest times in which no instance served for the
+        # last time, and ends after one of them.
+        lasts = sorted({*last_served.values()} - {0})
+        turns = sorted(range(1, len(lasts)), key=lambda at: lasts[at - 1] - lasts[at])[:MOST_TURNS]
+        begun = (0, served_until, *(lasts[at - 1] for at in turns))
+        starts = {min((row["second"] for row in refused if row["second"] > time), default=0) for time in begun} - {0}
+        ends = sorted({*lasts[-1:], *(lasts[at] for at in turns)}, reverse=True)
         found = next(
             (
                 (since, end, *sides)
@@ -513,6 +566,10 @@ def _instances(ground: Ground, cover: Cover) -> Iterator[Sign]:
             "token was revoked"
         )
         yield sign("unequal_answers", HIGH, name(who), let_in, sentence, since, until, min(row["row"] for row in refused))
+
+
+# The most times that are tried as those of a revocation.
+MOST_TURNS = 6
 
 
 def _sides(rows: list[dict[str, Any]], since: int, end: int) -> tuple[list[bytes], list[bytes], int, int]:

@@ -14,6 +14,7 @@ from ..numbers import FACT, LOW, MEDIUM, shown
 from ..thresholds import LEARNT_DAYS, LEARNT_PART, NEW_HOUR_DAYS, NEW_MOST, NEW_OLD_CALLS, NEW_PLACES, NEW_RARE, NEW_RUSH
 from ..timelines import HOUR, second_of, time_of
 from .ground import Cover, Ground, Sign, name
+from .trust import CLIENTS
 from .window import Seen
 
 # The dimensions, the most telling first, and the words for a value of each.
@@ -194,9 +195,11 @@ def _told(new: Sequence[Seen], rows: Rows[Seen], old: Counter[str], ground: Grou
     calls = {row.caller: row.calls for row in rows if row.dimension == CALLER}
     for row in new:
         is_new_caller = row.caller not in old
-        if is_new_caller and row.caller in users and "caller" in cover.columns:
+        if is_new_caller and "caller" in cover.columns and (row.caller in users or CLIENTS in cover.columns):
             continue
-        if row.dimension == CALLER or (row.dimension == HELD and "scopes" not in cover.columns):
+        if row.dimension in (HELD, USED) and "scopes" in cover.columns:
+            continue
+        if row.dimension in (CALLER, HELD):
             by_dimension[f"{row.dimension}{is_new_caller}"].append(row)
         elif row.dimension == NETWORK and _is_rush(row) and networks[row.caller] > 1 and 2 * row.calls >= calls[row.caller]:
             by_dimension["rush"].append(row)

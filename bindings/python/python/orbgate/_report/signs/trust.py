@@ -14,10 +14,11 @@ from ..._read import private
 from ..numbers import MEDIUM, length, share, shown
 from ..thresholds import (
     APART_ADDRESSES, APART_CALLS, CLASS_ROWS, COPY_APART, COPY_HOUR_PART, COPY_PART, COPY_ROWS, CUT_ENDS, CUT_PART, CUT_ROWS, DAY_PART, DAY_ROWS, END_CALLS, END_GONE, END_HOURS, END_PART, END_STARTED, END_STEADY, GAP_ALIKE,
-    GAP_CALLERS, GAP_CALLS, GAP_SECONDS, MASKED_CALLERS, MASKED_CALLS, MASKED_PART, RENAMED_PART, RENAMED_USERS, SPELT_PART, SPELT_ROWS, STEP_PART, STEP_ROWS, THIN_CALLERS,
+    GAP_CALLERS, GAP_CALLS, GAP_SECONDS, MASKED_CALLERS, MASKED_CALLS, MASKED_PART, RENAMED_PART, RESPELT_CALLERS, RENAMED_USERS, SPELT_PART, SPELT_ROWS, STEP_PART, STEP_ROWS, THIN_CALLERS,
     THIN_CALLS, THIN_FACTOR, THIN_HOURS,
 )  # fmt: skip
 from ..timelines import HOUR, LET_IN, second_of, time_of
+from ..evidence import SEPARATORS, SHORT
 from ..tokens import network
 from .ground import Cover, Ground, Sign, name, said_when, sign
 
@@ -68,7 +69,7 @@ def doubts(ground: Ground) -> tuple[list[Sign], Cover]:
     if ground.period is not None and ground.has_hours:
         found += [*_gaps(ground), *_thinner(ground), *_ends(ground), *_copies(ground), *_days(ground), *_zones(ground), *_masked(ground), *_apart(ground)]
     cut, cover = _cut(ground)
-    parts = [(cut, cover), _spelt(ground)]
+    parts = [(cut, cover), _spelt(ground, "scopes" in cover.columns), _respelt(ground)]
     if ground.period is not None and ground.has_hours:
         parts += [_classes(ground), _renamed(ground)]
     covers = [cover for _, cover in parts]
@@ -668,8 +669,8 @@ def _since(ground: Ground, first: int | None, last: int | None) -> str:
     return f", {said_when(first, last)}" if first is not None and last is not None else ""
 
 
-def _spelt(ground: Ground) -> tuple[list[Sign], Cover]:
-    """Kinds and methods that no server would have served: the column changed, not the server."""
+def _spelt(ground: Ground, is_cut: bool) -> tuple[list[Sign], Cover]:
+    """Kinds, methods and scopes that no server would have served: the column changed, not the server."""
     found: list[Sign] = []
     served, columns = 0, set[str]()
     values: defaultdict[tuple[str, bytes], list[dict[str, Any]]] = defaultdict(list)
@@ -677,7 +678,8 @@ def _spelt(ground: Ground) -> tuple[list[Sign], Cover]:
         if row["value"] is not None:
             values[row["column"], row["value"]].append(row)
     for (column, value), rows in sorted(values.items()):
-        is_own = value in KINDS if column == "kind" else (value.isalpha() and value.isupper() and len(value) <= 16)
+        # A cut value is also short.
+        is_own = value in KINDS if column == "kind" else is_cut and value == SHORT if column == "scopes" else (value.isalpha() and value.isupper() and len(value) <= 16)
         count, let_in = sum(row["calls"] for row in rows), sum(row["calls"] for row in rows if row["is_served"])
         if is_own or let_in < SPELT_ROWS or let_in < SPELT_PART * count:
             continue
@@ -709,6 +711,34 @@ def _spelt(ground: Ground) -> tuple[list[Sign], Cover]:
         served += let_in
         columns.add(column)
     return found, Cover(served, frozenset(columns))
+
+
+def _respelt(ground: Ground) -> tuple[list[Sign], Cover]:
+    """Callers whose names come a second time, in another case or with other separators, since a time."""
+    spans: dict[bytes, tuple[int, int, int]] = {}
+    machines = set[bytes]()
+    for row in ground.evidence.held.rows():
+        if row["caller"] is not None:
+            if row["kind"] == b"organisation":
+                machines.add(row["caller"])
+            calls, first, at = spans.get(row["caller"], (0, row["second"], row["row"]))
+            spans[row["caller"]] = calls + row["calls"], min(first, row["second"]), min(at, row["row"])
+    alike: defaultdict[bytes, list[bytes]] = defaultdict(list)
+    for caller in spans:
+        alike[caller.lower().translate(None, SEPARATORS)].append(caller)
+    pairs = [sorted(of, key=lambda caller: spans[caller][1:]) for of in alike.values() if len(of) == 2]
+    again = sorted(pairs, key=lambda pair: spans[pair[1]][1:])
+    of_machines = sum(other in machines for _, other in again)
+    if len(again) < RESPELT_CALLERS or (4 * len(again) < len(alike) - len(again) and 8 * of_machines < len(machines)):
+        return [], Cover()
+    calls, (_, since, at) = sum(spans[other][0] for _, other in again), spans[again[0][1]]
+    named = ", ".join(f"`{shown(name(other))}` for `{shown(name(one))}`" for one, other in again[:2])
+    sentence = f"the column `caller` has {number(len(again), 'caller')} in another spelling, for example {named}, in {number(calls, 'call')} since {time_of(since):%Y-%m-%d %H:%M}"
+    return [sign("other_spelling", MEDIUM, "caller", calls, sentence, since, None, at)], Cover(0, frozenset({"caller", CLIENTS}))
+
+
+# What is covered if even machines have other names.
+CLIENTS = "client"
 
 
 def _spelling(form: str) -> str:
