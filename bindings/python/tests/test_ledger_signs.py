@@ -254,6 +254,17 @@ def test_entries_that_end_before_the_log_accuse_nobody() -> None:
     assert "the last entry is of " in findings[0][2]
 
 
+def test_a_hold_that_the_last_entries_leave_open_accuses_nobody() -> None:
+    """The export ends between a hold and its capture."""
+
+    def cut(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        captured = {row["id"] for row in rows if row["cause"] == "capture"}
+        last = next(at for at in range(2 * len(rows) // 3, len(rows)) if rows[at]["cause"] == "hold" and rows[at]["id"] in captured)
+        return rows[: last + 1]
+
+    assert "captured_otherwise" not in {kind for kind, *_ in said(World(4).made(cut))}
+
+
 def test_without_the_column_a_usual_account_is_known() -> None:
     world = World(5)
     charged_another(world)

@@ -444,7 +444,7 @@ def _step(route: str, rows: list[tuple[int, int, str]], level: str) -> Iterator[
         return
     since, until = after[0][0], after[-1][0]
     sentence = (
-        f"{shown(route) or 'a route'} costs {number(first, 'orb')} in {number(len(before), 'call')} until "
+        f"{shown(route) if route else 'a route'} costs {number(first, 'orb')} in {number(len(before), 'call')} until "
         f"{time_of(before[-1][0]):%Y-%m-%d %H:%M}, and {number(last)} in {number(len(after), 'call')} since "
         f"{time_of(since):%Y-%m-%d %H:%M}"
     )
@@ -466,7 +466,7 @@ def _own_price(route: str, rows: list[tuple[int, int, str]], level: str) -> Iter
             continue
         times = [at for at, _, one in rows if one == account]
         sentence = (
-            f"{shown(route) or 'a route'} costs {shown(account)} {number(amount, 'orb')} in {number(own, 'call')} "
+            f"{shown(route) if route else 'a route'} costs {shown(account)} {number(amount, 'orb')} in {number(own, 'call')} "
             f"{said_when(times[0], times[-1])}, and all others {number(usual)} in {number(count - of[usual])} of {number(others)}"
         )
         yield sign("other_price", level, account, own, sentence, times[0], times[-1])

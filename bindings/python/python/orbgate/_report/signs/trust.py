@@ -602,23 +602,37 @@ def _shifted(ground: Ground) -> Iterator[Sign]:
             hours[row["source"]][row["hour"]] += row["calls"]
     if not 2 <= len(hours) <= 64 or sum(of.total() for of in hours.values()) < 20 * END_CALLS:
         return
-    for source, own in sorted(hours.items()):
-        rest: Counter[int] = Counter()
-        for other, of in hours.items():
-            if other != source:
-                rest.update(of)
+    for group in ([source] for source in sorted(hours)) if len(hours) == 2 else (*([source] for source in sorted(hours)), _moved_alike(hours)):
+        own, rest = Counter[int](), Counter[int]()
+        for source, of in hours.items():
+            (own if source in group else rest).update(of)
         if own.total() < END_CALLS or rest.total() < END_CALLS:
             continue
-        distance = {lag: _distance(own, rest, lag) for lag in range(-14, 15)}
-        lag = min(distance, key=lambda one: (distance[one], abs(one)))
+        lag, distance = _lag(own, rest)
         if lag and distance[0] > 0.15 and 3 * distance[lag] < distance[0]:
+            what = "instance" if ground.evidence.has_instances else "file"
+            named = ", ".join(shown(name(source)) for source in group[:3]) + (f" and {number(len(group) - 3)} more" if len(group) > 3 else "")
             sentence = (
-                f"the times of {'instance' if ground.evidence.has_instances else 'file'} {shown(name(source))} are "
-                f"{number(abs(lag), 'hour')} {'ahead of' if lag > 0 else 'behind'} those of all others: its calls rise and fall that much "
+                f"the times of {what if len(group) == 1 else f'{what}s'} {named} are "
+                f"{number(abs(lag), 'hour')} {'ahead of' if lag > 0 else 'behind'} those of all others: {'its' if len(group) == 1 else 'their'} calls rise and fall that much "
                 f"{'later' if lag > 0 else 'earlier'}"
             )
-            yield sign("mixed_zones", MEDIUM, name(source), own.total(), sentence)
+            yield sign("mixed_zones", MEDIUM, name(group[0]), own.total(), sentence)
             return
+
+
+def _lag(own: Counter[int], rest: Counter[int]) -> tuple[int, dict[int, float]]:
+    """The hours by which a series is moved most likely, and how differently the two are spread for each number of hours."""
+    distance = {lag: _distance(own, rest, lag) for lag in range(-14, 15)}
+    return min(distance, key=lambda one: (distance[one], abs(one))), distance
+
+
+def _moved_alike(hours: dict[bytes, Counter[int]]) -> list[bytes]:
+    """The instances or files that are moved by the same hours, compared with the busiest one; none if others are moved by other hours."""
+    busiest = max(hours, key=lambda source: (hours[source].total(), source))
+    lags = {source: _lag(of, hours[busiest])[0] for source, of in hours.items() if of.total() >= END_CALLS}
+    moved = sorted(source for source, lag in lags.items() if lag)
+    return moved if len({lags[source] for source in moved}) == 1 else []
 
 
 def _distance(own: Counter[int], rest: Counter[int], lag: int) -> float:
