@@ -486,6 +486,39 @@ def test_instances_that_come_and_go_are_no_sign(pods: str) -> None:
     assert [row.sentence for row in report(log.table(), BANK, columns=columns, time_zone="UTC", public=PUBLIC).figures.signs.signs] == []
 
 
+def run_of_a_month(log: Log) -> None:
+    """For four hours, a machine of its own makes more calls than all others."""
+    for row in log.rows:
+        row.update(address=f"93.184.{log.choose.randrange(20)}.1", status=row["status"] or log.status(row))
+    for at in range(4_000):
+        log.call("back-office", START + timedelta(days=1, seconds=3.5 * at), "GET /v1/audit", address="10.45.61.28", status=200)
+
+
+def old_versions(log: Log) -> None:
+    """Five users have an old version of the application, which calls a removed path; one of them begins on the second day."""
+    for user in range(5):
+        for at in range(60):
+            log.add(log.part(at / 60), "GET", "/v1/accounts", kind="user", scopes="accounts:read", caller=f"user-{user}", status=200)
+            if at % 2 and (user or at > 20):
+                log.add(log.part(at / 60), "GET", "/v0/sync", kind="user", scopes="accounts:read", caller=f"user-{user}", status=404)
+
+
+def maintenance(log: Log) -> None:
+    """For nine minutes, all calls are answered with errors. Some clients aren't there again, and one has another error the day after."""
+    for at in range(40):
+        log.call("web-app", log.part(at / 100), "GET /v1/accounts", caller="app-9", status=200)
+    for at in range(26):
+        for caller in ("app-8", "app-9"):
+            log.call("web-app", log.part(0.5) + timedelta(seconds=20 * at), "GET /v1/accounts", caller=caller, status=503)
+    log.call("web-app", log.part(0.9), "GET /v1/accounts", caller="app-9", status=503)
+
+
+@pytest.mark.parametrize("happened", [run_of_a_month, old_versions, maintenance])
+def test_what_is_usual_accuses_nobody(happened: Callable[[Log], None]) -> None:
+    findings = made(happened, True).figures.findings
+    assert {row.level for row in findings if row.kind != "warnings"} <= {"low"}, [(row.level, row.kind, row.sentence) for row in findings]
+
+
 def test_many_calls_in_some_nights_are_a_burst() -> None:
     def nights(log: Log) -> None:
         for day in range(6):

@@ -180,13 +180,29 @@ def _first(caller: bytes | None, rows: list[dict[str, Any]], period: Period, cou
         # At night, a client might make only the calls that fail.
         if counted == CALLER and 10 * stretch.failed < 9 * sum(row["calls"] for row in rows if row["outcome"] in group):
             continue
-        if group == {ERROR} and stretch.is_over and stretch.until - stretch.since < SHORT:
+        # Neither does one after which the client made no more calls, if the log continues.
+        end = _end_of_short(failed, stretch) if ERROR in group else None
+        if end is not None and (stretch.is_over or period.last - end > HOUR):
             continue
         # A single attempt shows no client that fails.
         if not stretch.is_change and stretch.until - stretch.since < HOUR < period.last - stretch.until:
             continue
         looks_like = RECOVERED if stretch.is_over else MISCONFIGURED if group == LACKS else BROKEN
         return failure(caller, counted, stretch, failed, looks_like, None, period)
+    return None
+
+
+def _end_of_short(failed: list[dict[str, Any]], stretch: Window) -> int | None:
+    """When nearly all failures of a stretch were over, if they are errors of the server within minutes."""
+    errors = sorted((row["first"], row["last"], row["calls"]) for row in failed if row["outcome"] == ERROR)
+    start = count = 0
+    for first, last, calls in errors:
+        count += calls
+        while last - errors[start][0] >= SHORT and errors[start][0] < first:
+            count -= errors[start][2]
+            start += 1
+        if 10 * count >= 9 * stretch.failed and last - errors[start][0] < SHORT:
+            return int(last)
     return None
 
 

@@ -123,10 +123,6 @@ class Reconciling:
         is_charged = pc.greater(captured, 0)
         without = pc.and_(pc.and_not(ok, is_held), pc.not_equal(amount, 0).fill_null(True))
         otherwise = pc.and_(is_held, pc.or_(pc.and_(is_other, pc.or_(ok, is_charged)), pc.and_(failed, is_charged)))
-        # A hold of the last entries may end after them.
-        end = pc.max(of.entries["at"]).as_py()
-        is_open = pc.and_not(pc.greater(joined["ended"], pa.scalar(end - MARGIN, joined["ended"].type)), is_charged) if end is not None else False
-        otherwise = pc.and_not(otherwise, pc.fill_null(is_open, False))
         rows = [*_sums(CALLED, joined.filter(without)), *_sums(CAPTURED, joined.filter(otherwise))]
         is_called = inside["is_called"]
         alone = inside.filter(pc.invert(is_called)).sort_by("at")

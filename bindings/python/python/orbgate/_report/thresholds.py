@@ -45,7 +45,7 @@ TURNS, TURN_CALLS = 6, 10
 # What statuses mean.
 REDIRECTED_CALLS, REDIRECTED_PART, REDIRECTED_ROUTE, REDIRECTED_ROUTES = 100, 0.9, 10, 3
 LIMITED_CALLS, LIMITED_PART, LIMITED_HOURS = 100, 0.5, 2
-BASE_CALLS, BASE_PART, LASTING_EDGE = 50, 0.9, 0.1
+BASE_CALLS, BASE_PART, LASTING_EDGE, OLD_CALLERS = 50, 0.9, 0.1, 3
 ROTATION_SECONDS = 180
 ODD_CALLS, ODD_PART, ODD_FACTOR = 20, 0.8, 8
 MASKED_CALLS, MASKED_PART, MASKED_CALLERS = 100, 0.9, 3
@@ -126,6 +126,7 @@ def table() -> Rows[Threshold]:
         ("rate_limited", "smallest part of the calls from the first to the last", LIMITED_PART, "of the calls", "a client that reaches its limit each minute"),
         ("lost_base_path", "fewest calls below one unknown path", BASE_CALLS, "calls", "a scanner that tries one application"),
         ("lost_base_path", "largest part of the log before such calls begin, or after they end, that makes them usual", LASTING_EDGE, "of the log", "an old version of an application, whose other calls are served"),
+        ("broken_client", "fewest callers of a path without a route, in the whole log, of whom none is broken by it", OLD_CALLERS, "callers", "an old version of an application"),
         ("refused_though_allowed", "longest refusals that stay low", ROTATION_SECONDS, "seconds", "a rotation of keys, until all servers know the new one"),
         ("refused_though_allowed", "longest time until a caller that renews its token is served", RENEWED_SECONDS, "seconds", "a service whose tokens expire while people are at work"),
         ("refused_though_allowed", "smallest part of the calls refused with 401 that are followed so", RENEWED_PART, "of the calls", "people who leave when their token expires"),

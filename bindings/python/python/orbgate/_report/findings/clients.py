@@ -78,7 +78,7 @@ def _is_covered(row: Failure, figures: Figures) -> bool:
     return (
         (row.outcome in LACKS and "scopes" in columns)
         or (row.outcome in WITHOUT and "kind" in columns)
-        or (row.outcome in NOWHERE and bool({"target", "method"} & columns))
+        or (row.outcome in NOWHERE and (bool({"target", "method"} & columns) or row.caller in figures.signs.cover.old))
     )
 
 

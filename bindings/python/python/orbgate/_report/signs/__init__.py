@@ -14,7 +14,7 @@ from .attacks import attacks
 from .instances import instances
 from .ledger import entries
 from .news import HELD, MOST_SEEN, USED, kept, news, seen
-from .statuses import statuses
+from .statuses import of_old_versions, statuses
 from .trust import doubts, not_made
 from .together import together
 from .window import Covered, Earlier, Seen, days_since, joined, merged
@@ -44,6 +44,7 @@ def signs(ground: Ground) -> Signs:
     rows = seen(ground)
     if not ground.is_other_policy:
         found += [*attacks(ground, cover), *instances(ground), *together(ground, cover), *statuses(ground), *news(ground, rows, cover)]
+        cover = cover._replace(old=of_old_versions(ground, found))
     earlier, period = ground.earlier, ground.period
     whole = merged(rows, () if earlier is None else earlier.seen)
     is_whole = len(whole) < MOST_SEEN and ground.evidence.uses.is_exact and ground.evidence.held.is_exact and (earlier is None or earlier.is_whole)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..._number import number
 from ..._read import private
 from ..numbers import FACT, LOW, MEDIUM, share, shown
-from ..thresholds import BASE_CALLS, BASE_PART, LASTING_EDGE, LIMITED_CALLS, LIMITED_HOURS, LIMITED_PART, REDIRECTED_CALLS, REDIRECTED_PART, REDIRECTED_ROUTE, REDIRECTED_ROUTES
+from ..thresholds import BASE_CALLS, BASE_PART, LASTING_EDGE, LIMITED_CALLS, LIMITED_HOURS, LIMITED_PART, OLD_CALLERS, REDIRECTED_CALLS, REDIRECTED_PART, REDIRECTED_ROUTE, REDIRECTED_ROUTES
 from ..timelines import OK, Window, outlying, pieces, window
 from .ground import Ground, Sign, name, said_when, sign
 
@@ -151,6 +151,22 @@ def _lost(ground: Ground) -> Iterator[Sign]:
         if level == LOW:
             return
         is_behind = True
+
+
+def of_old_versions(ground: Ground, signs: Iterable[Sign]) -> frozenset[str]:
+    """The callers whose calls without a route are those of an old version of an application, which several callers use in the whole log."""
+    lasting = {one.subject for one in signs if one.kind == "lost_base_path" and one.level == FACT}
+    by_start: defaultdict[str, Counter[bytes]] = defaultdict(Counter)
+    every: Counter[bytes] = Counter()
+    for row in ground.evidence.lost.rows() if lasting else ():
+        if row["caller"] is not None and row["start"]:
+            by_start[private.target(row["start"]) or ""][row["caller"]] += row["calls"]
+            every[row["caller"]] += row["calls"]
+    old: Counter[bytes] = Counter()
+    for start in lasting:
+        if len(by_start[start]) >= OLD_CALLERS:
+            old.update(by_start[start])
+    return frozenset(name(caller) for caller, calls in old.items() if calls >= BASE_PART * every[caller])
 
 
 # A night, in seconds.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from ..thresholds import (
     THIN_CALLS, THIN_FACTOR, THIN_HOURS,
 )  # fmt: skip
 from ..timelines import HOUR, LET_IN, second_of, time_of
-from ..evidence import SEPARATORS, SHORT
+from ..evidence import SEPARATORS, SERVED, SHORT
 from ..tokens import network
 from .ground import Cover, Ground, Sign, name, said_when, sign
 
@@ -262,6 +263,9 @@ def _ends(ground: Ground) -> Iterator[Sign]:
         ends: dict[bytes, tuple[int, int]] = {}
         whole: Counter[int] = Counter()
         for row in rows:
+            # An address whose calls are all refused is no part of the log's callers.
+            if column == "address" and row["class"] != SERVED:
+                continue
             if row[column] is not None and ground.period.first <= row["second"] and row["last"] <= ground.period.last:
                 hours[row[column]][row["hour"]] += row["calls"]
                 first, last = ends.get(row[column], (row["second"], row["last"]))
@@ -285,6 +289,8 @@ def _ends(ground: Ground) -> Iterator[Sign]:
                 or count < least * every
                 or ground.period.last - last < max(END_HOURS * HOUR, ground.period.last - ground.period.first >> 4)
                 or end - first // HOUR < 3
+                # What comes once, such as the run of a month, is over then.
+                or (what == "address" and 4 * (last - first) < ground.period.last - last)
             ):
                 continue
             steady = sum(1 for hour in range(first // HOUR, end) if of_hours[hour]) * 5 >= 4 * (end - first // HOUR)
@@ -739,7 +745,7 @@ def _respelt(ground: Ground) -> tuple[list[Sign], Cover]:
             spans[row["caller"]] = calls + row["calls"], min(first, row["second"]), min(at, row["row"])
     alike: defaultdict[bytes, list[bytes]] = defaultdict(list)
     for caller in spans:
-        alike[caller.lower().translate(None, SEPARATORS)].append(caller)
+        alike[_plain(caller)].append(caller)
     pairs = [sorted(of, key=lambda caller: spans[caller][1:]) for of in alike.values() if len(of) == 2]
     again = sorted(pairs, key=lambda pair: spans[pair[1]][1:])
     of_machines = sum(other in machines for _, other in again)
@@ -751,6 +757,14 @@ def _respelt(ground: Ground) -> tuple[list[Sign], Cover]:
     return [sign("other_spelling", MEDIUM, "caller", calls, sentence, since, None, at)], Cover(0, frozenset({"caller", CLIENTS}))
 
 
+def _plain(caller: bytes) -> bytes:
+    """A name without its case and separators. Those between numbers, as in an address, are a part of it."""
+    words = WORD.findall(caller)
+    return (b"-" if any(word.isdigit() for word in words) else b"").join(words).lower()
+
+
+# A word of a name: a number, or letters until the next capital.
+WORD = re.compile(rb"[0-9]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^0-9A-Za-z:._/-]+")
 # What is covered if even machines have other names.
 CLIENTS = "client"
 
