@@ -24,6 +24,8 @@ const TOKENS: &str = include_str!("../../../orbgate-token/testdata/token.yaml");
 const TOKEN: &str = include_str!("../../../orbgate-token/testdata/token.jwt");
 const CRITICAL: u32 = 1 << 31;
 const SMALL: OrbgateStatus = OrbgateStatus::TooSmall;
+/// For an answer. Each byte is checked after each question, which would be nearly all that Miri did if there were many.
+const ROOM: usize = 1 << 12;
 
 /// A field.
 fn put(number: u32, bytes: &[u8]) -> Vec<u8> {
@@ -164,7 +166,7 @@ impl Host {
         if begins {
             unsafe { orbgate_step_end(&mut step) }
         }
-        let answer = asked(&mut gate, self.engine, &mut step, message, 1 << 16);
+        let answer = asked(&mut gate, self.engine, &mut step, message, ROOM);
         of.set(step);
         if number == 2 {
             // One that the host doesn't take is ended.

@@ -37,7 +37,7 @@ impl Own {
     }
 
     fn say(&self, step: &mut u64, number: u32, fields: &[Vec<u8>]) -> Result<Said, OrbgateStatus> {
-        let (status, answer) = self.send(step, &question(number, fields), 1 << 16);
+        let (status, answer) = self.send(step, &question(number, fields), ROOM);
         if status == OK { Ok(Said::whole(&answer)) } else { Err(status) }
     }
 
