@@ -127,7 +127,7 @@ export interface Allow extends Answer {
   readonly httpStatus: null;
   readonly reason: AllowReason;
   readonly detail: null;
-  /** `null` if the policy has no orb column. */
+  /** `null` if the policy doesn't state it. */
   readonly charge: Charge | null;
   readonly declaredMethods: null;
 }

@@ -64,7 +64,7 @@ fuzz_target!(|input: Input| {
 });
 
 /// Templates that overlap, differ in case, have characters that may be escaped or are closed, an api for users, and routes
-/// that need several scopes or any of several.
+/// that need several scopes or any of several, or have their own price.
 fn model(encoded_params: bool, trailing_slash: bool) -> Model {
     let route = |text: &str, orbs| {
         let (method, path) = text.split_once(" /").unwrap();
@@ -74,7 +74,7 @@ fn model(encoded_params: bool, trailing_slash: bool) -> Model {
         let names = |text: &&str| text.split_whitespace().map(str::to_owned).collect();
         Some(Keys { or: or.iter().map(names).collect(), and: names(&and) })
     };
-    let scope = |name: &str, orbs, routes: &[(&str, Option<u64>)]| Scope {
+    let scope = |name: &str, orbs, routes: &[(&str, Orbs)]| Scope {
         name: name.to_owned(),
         orbs,
         keys: None,
@@ -99,12 +99,21 @@ fn model(encoded_params: bool, trailing_slash: bool) -> Model {
                     scope(
                         "r",
                         Orbs::No,
-                        &[("GET /a", None), ("GET /a/{id}", None), ("GET /{x}/b", None), ("GET /a/b", None)],
+                        &[
+                            ("GET /a", Orbs::Absent),
+                            ("GET /a/{id}", Orbs::Absent),
+                            ("GET /{x}/b", Orbs::Absent),
+                            ("GET /a/b", Orbs::Amount(2)),
+                        ],
                     ),
                     scope(
                         "w",
                         Orbs::Yes,
-                        &[("POST /a", Some(5)), ("POST /a/x:y", None), ("PUT /a/{id}/c-._~d/{more}", None)],
+                        &[
+                            ("POST /a", Orbs::Amount(5)),
+                            ("POST /a/x:y", Orbs::No),
+                            ("PUT /a/{id}/c-._~d/{more}", Orbs::Absent),
+                        ],
                     ),
                 ],
             ),
@@ -112,13 +121,16 @@ fn model(encoded_params: bool, trailing_slash: bool) -> Model {
                 "two",
                 "/u",
                 Some("deny"),
-                vec![scope("z", Orbs::Amount(3), &[("GET /{id}", None), ("GET /me", None)])],
+                vec![scope("z", Orbs::Amount(3), &[("GET /{id}", Orbs::Absent), ("GET /me", Orbs::Absent)])],
             ),
             api(
                 "three",
                 "/u/o",
                 Some("allow_without_scope"),
-                vec![scope("y", Orbs::Yes, &[("GET /{id}", None)]), scope("x", Orbs::No, &[("GET /x", None)])],
+                vec![
+                    scope("y", Orbs::Yes, &[("GET /{id}", Orbs::Absent)]),
+                    scope("x", Orbs::No, &[("GET /x", Orbs::Absent)]),
+                ],
             ),
         ],
     };

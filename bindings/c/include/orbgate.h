@@ -212,7 +212,7 @@ ORBGATE_ENUM(OrbgateTokenKind, uint8_t) {
 #define ORBGATE_MAX_POLICY_BYTES 8388608
 
 /// Bits of `OrbgateDecision.charge`.
-#define ORBGATE_CHARGE_STATED 1 ///< The policy states an orb column, so the other bits count. Without it, the service must find out.
+#define ORBGATE_CHARGE_STATED 1 ///< The policy states the charge, so the other bits count. Without it, the service must find out.
 #define ORBGATE_CHARGE_CONSUMES 2 ///< The call consumes the user's orbs.
 #define ORBGATE_CHARGE_AMOUNT_STATED 4 ///< `amount` is the number of orbs. Without this bit, the service must supply it.
 #define ORBGATE_CHARGE_BONUS_ALLOWED 8 ///< Bonus orbs may be used: the call consumes orbs, and its request allows them.
@@ -403,8 +403,8 @@ typedef struct OrbgateScope {
   struct OrbgateStr api; ///< The api. If several apis have the scope, the first by name.
   struct OrbgateStr permits; ///< The permitted action; no string if the policy states none.
   struct OrbgateStr organisation; ///< What an organisation's token gets if only users' have the scope: `deny` or `allow_without_scope`.
-  uint64_t amount; ///< The orb column's amount, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
-  uint32_t charge; ///< The orb column: `ORBGATE_CHARGE_*` bits, 0 if the policy states none.
+  uint64_t amount; ///< The amount of a call by scope, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
+  uint32_t charge; ///< What a call by scope consumes: `ORBGATE_CHARGE_*` bits, 0 if the policy doesn't state it.
   uint32_t line; ///< The line in the policy file, from 1.
   uint32_t column; ///< The column in the policy file in characters, from 1.
   uint32_t reserved; ///< 0.

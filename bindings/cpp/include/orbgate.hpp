@@ -346,7 +346,7 @@ public:
         return raw_.http_status == 0 ? std::uint16_t{ORBGATE_DEFAULT_HTTP_STATUS} : raw_.http_status;
     }
 
-    // The charge of the call: none for a denial, and if the policy has no orb column.
+    // The charge of the call: none for a denial, and if the policy doesn't state it.
     [[nodiscard]] std::optional<Charge> charge() const noexcept
     {
         if ((raw_.charge & ORBGATE_CHARGE_STATED) == 0) {

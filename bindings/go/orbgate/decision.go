@@ -81,7 +81,7 @@ type Charge struct {
 	BonusAllowed bool
 }
 
-// Charge returns what the call consumes. stated is false for a denial, and if the policy states no orb column. In that
+// Charge returns what the call consumes. stated is false for a denial, and if the policy doesn't state it. In that
 // case, the service that charges must find out.
 func (d Decision) Charge() (charge Charge, stated bool) {
 	if !d.IsAllow() {

@@ -26,8 +26,8 @@ type Route struct {
 	amount uint64
 }
 
-// Charge returns what an allowed call of the route consumes, without bonus orbs. stated is false if the policy states
-// no orb column.
+// Charge returns what an allowed call of the route consumes, without bonus orbs. stated is true: a
+// policy states it for each route.
 func (r Route) Charge() (charge Charge, stated bool) { return chargeOf(r.bits, r.amount) }
 
 // Routes returns all routes of the policy, ordered by number; none if there is no policy. The caller owns the slice.

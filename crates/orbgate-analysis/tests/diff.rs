@@ -42,6 +42,14 @@ fn each_change_has_a_line() {
             policy("read: { orbs: 1, routes: ['GET /users/{id}'] }"),
             policy("read: { orbs: 2, routes: ['GET /users/{id}'] }"),
         ),
+        (
+            policy("read: { orbs: false, routes: [GET /a, GET /b] }"),
+            policy("read: { orbs: false, routes: [GET /a, { route: GET /b, orbs: true }] }"),
+        ),
+        (
+            policy("read: { orbs: 2, routes: [GET /a, GET /b] }"),
+            policy("read: { orbs: 2, routes: [GET /a, { route: GET /b, orbs: false }] }"),
+        ),
     ];
     let mut expected = Expected::default();
     for (number, (old, new)) in table.iter().enumerate() {
@@ -227,10 +235,10 @@ pub fn policies() -> impl Strategy<Value = Model> {
         6 => Just(Drafted::Route(None)),
         6 => keys().prop_map(|keys| Drafted::Route(Some(keys))),
     ];
-    let route = (select(&METHODS[..]), vec(segment, 0..4), 0..SCOPES.len(), proptest::option::of(1..3_u64), what);
+    let route = (select(&METHODS[..]), vec(segment, 0..4), 0..SCOPES.len(), prices(), what);
     let of_scopes = vec(proptest::option::weighted(0.3, keys()), SCOPES.len());
     let rule = select(&[None, None, Some("deny"), Some("allow_without_scope")][..]);
-    let orbs = vec(select(&[ModelOrbs::No, ModelOrbs::Yes, ModelOrbs::Amount(2)][..]), SCOPES.len());
+    let orbs = vec(select(&[ModelOrbs::No, ModelOrbs::Yes, ModelOrbs::Amount(2), ModelOrbs::Absent][..]), SCOPES.len());
     (any::<bool>(), rule, orbs, vec(route, 0..10), of_scopes).prop_map(|(encoded_params, rule, orbs, routes, keys)| {
         let scope =
             |(name, orbs): (&&str, ModelOrbs)| Scope { name: (*name).to_owned(), orbs, keys: None, routes: Vec::new() };
@@ -244,7 +252,7 @@ pub fn policies() -> impl Strategy<Value = Model> {
         };
         let apis = vec![api("one", None, &scopes[..2]), api("two", rule, &scopes[2..])];
         let mut model = Model { encoded_params, trailing_slash: false, apis };
-        for (method, segments, scope, amount, what) in routes {
+        for (method, segments, scope, orbs, what) in routes {
             let name = |(at, segment): (usize, &str)| {
                 if segment == "{}" { format!("{{p{at}}}") } else { segment.to_owned() }
             };
@@ -254,9 +262,7 @@ pub fn policies() -> impl Strategy<Value = Model> {
             match what {
                 Drafted::Closed => with.apis[api].closed.push(segments),
                 Drafted::Route(keys) => {
-                    let scope = &mut with.apis[api].scopes[scope];
-                    let orbs = amount.filter(|_| scope.orbs != ModelOrbs::No);
-                    scope.routes.push(Route { method: method.to_owned(), segments, orbs, keys });
+                    with.apis[api].scopes[scope].routes.push(Route { method: method.to_owned(), segments, orbs, keys });
                 }
             }
             // What conflicts with the others is left out.
@@ -269,6 +275,12 @@ pub fn policies() -> impl Strategy<Value = Model> {
         }
         model
     })
+}
+
+/// A route's own `orbs`, which it has as often as not.
+fn prices() -> impl Strategy<Value = ModelOrbs> {
+    use ModelOrbs::{Absent, Amount, No, Yes};
+    select(&[Absent, Absent, Absent, Absent, Amount(1), Amount(2), No, Yes][..])
 }
 
 /// The positions of the scopes: api, and scope in it.
@@ -318,7 +330,7 @@ fn pairs() -> impl Strategy<Value = (Model, Model)> {
                 match edit {
                     Edit::Add => {
                         let mut more = other.apis[api].scopes[scope].routes.clone();
-                        more.iter_mut().for_each(|route| route.orbs = None);
+                        more.iter_mut().for_each(|route| route.orbs = ModelOrbs::Absent);
                         routes.extend(more);
                         with.apis[api].closed.extend(other.apis[api].closed.iter().cloned());
                     }
@@ -386,12 +398,15 @@ pub fn decide<'e>(engine: &'e Engine, method: &str, target: &str, token: &(Token
 type Found = (Option<String>, Option<String>, bool, bool, Option<Cost>);
 
 fn cost(old: &Decision<'_>, new: &Decision<'_>) -> Option<Cost> {
+    if !old.is_allow() || !new.is_allow() {
+        return None;
+    }
     let orbs = |decision: &Decision<'_>| decision.charge().map(|charge| (charge.consumes, charge.amount));
-    match (orbs(old)?, orbs(new)?) {
+    match (orbs(old), orbs(new)) {
         (old, new) if old == new => None,
-        ((false, _), _) => Some(Cost::More),
-        (_, (false, _)) => Some(Cost::Less),
-        ((_, Some(old)), (_, Some(new))) => Some(if new < old { Cost::Less } else { Cost::More }),
+        (Some((false, _)), _) => Some(Cost::More),
+        (_, Some((false, _))) => Some(Cost::Less),
+        (Some((_, Some(old))), Some((_, Some(new)))) => Some(if new < old { Cost::Less } else { Cost::More }),
         _ => Some(Cost::Unknown),
     }
 }

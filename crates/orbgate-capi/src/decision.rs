@@ -13,7 +13,7 @@ const _: () = assert!(ORBGATE_MAX_POLICY_BYTES as u64 == Policy::MAX_BYTES);
 
 /// Bits of `OrbgateDecision.charge`.
 ///
-/// The policy states an orb column, so the other bits count. Without it, the service must find out.
+/// The policy states the charge, so the other bits count. Without it, the service must find out.
 pub const ORBGATE_CHARGE_STATED: u8 = 1;
 /// The call consumes the user's orbs.
 pub const ORBGATE_CHARGE_CONSUMES: u8 = 2;
@@ -90,7 +90,7 @@ fn charge_bits(charge: Charge) -> (u8, u64) {
     (bits, charge.amount.unwrap_or(0))
 }
 
-/// An orb column as the bits and the amount of a charge.
+/// Orbs as the bits and the amount of a charge.
 pub(crate) const fn orb_column(orbs: Option<Orbs>) -> (u8, u64) {
     const STATED: u8 = ORBGATE_CHARGE_STATED;
     const AMOUNT: u8 = ORBGATE_CHARGE_STATED | ORBGATE_CHARGE_AMOUNT_STATED;

@@ -69,9 +69,9 @@ pub struct OrbgateScope {
     pub permits: OrbgateStr,
     /// What an organisation's token gets if only users' have the scope: `deny` or `allow_without_scope`.
     pub organisation: OrbgateStr,
-    /// The orb column's amount, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
+    /// The amount of a call by scope, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
     pub amount: u64,
-    /// The orb column: `ORBGATE_CHARGE_*` bits, 0 if the policy states none.
+    /// What a call by scope consumes: `ORBGATE_CHARGE_*` bits, 0 if the policy doesn't state it.
     pub charge: u32,
     /// The line in the policy file, from 1.
     pub line: u32,

@@ -56,7 +56,7 @@ fn apis(engine: &Engine) -> Vec<(&str, Vec<ScopeInApi<'_>>)> {
     apis
 }
 
-/// An orb column: `no`, `yes`, an amount or `not stated`.
+/// Orbs in a word: `no`, `yes`, an amount or `not stated`.
 pub(crate) fn orb_column(orbs: Option<Orbs>) -> String {
     match orbs {
         None => "not stated".to_owned(),
@@ -216,8 +216,9 @@ fn cell(field: &str) -> Cow<'_, str> {
 
 const HELP: &str = "\
 Orbs are `no`, `yes` (consumes, the policy states no amount), an amount, or
-`not stated`. A route that needs more than its scope is listed with its
-alternatives: each is enough, and its scopes are needed together.
+`not stated`: a scope states none, or `false` although it has a paid route. A
+route that needs more than its scope is listed with its alternatives: each is
+enough, and its scopes are needed together.
 
 Examples:
   orbgate table

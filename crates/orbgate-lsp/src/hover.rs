@@ -67,7 +67,11 @@ fn of_scope(valid: &Valid, scope: Scope<'_>, text: &mut String) {
     if let Some(permits) = scope.permits() {
         line(text, &format!("- permits: {}", prose(permits)));
     }
-    line(text, &format!("- {}", orbs(scope.orbs())));
+    let price = match scope.orbs() {
+        None if scope.routes().next().is_some() => "orbs: those of the route".to_owned(),
+        price => orbs(price),
+    };
+    line(text, &format!("- {price}"));
     line(text, &format!("- {}", tokens(scope)));
     let mut routes = scope.routes();
     for route in routes.by_ref().take(NAMED) {

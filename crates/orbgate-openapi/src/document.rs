@@ -103,7 +103,7 @@ pub(super) struct Need {
     pub(super) template: String,
     /// The orbs that a call consumes, if stated.
     pub(super) orbs: Option<Orbs>,
-    /// Whether the route states its own amount even if it equals the scope's.
+    /// Whether the route states its own orbs even if they equal the scope's.
     pub(super) own: bool,
 }
 
@@ -550,14 +550,6 @@ impl Reader<'_> {
             scope?.orbs
         });
         let (stated, own) = charge(operation)?;
-        if let (Some(column), Some(stated)) = (column, stated)
-            && column != stated
-            && (column == Orbs::Free || !matches!(stated, Orbs::Amount(_)))
-        {
-            let message =
-                format!("`x-orbs` contradicts `x-orbs-api`, where scope {} has other `orbs`", quoted(&needed.scope));
-            return Err(Problem::new(Cause::Orbs, key, message));
-        }
         Ok(Need {
             needed,
             method: method.to_owned(),
@@ -619,16 +611,15 @@ fn own_path(operation: &Node<'_>, path: &str) -> Result<Option<String>, Problem>
     }
 }
 
-/// The orbs that the operation states for a call, and whether the route states its own amount even if it equals the
-/// scope's.
+/// The orbs that the operation states for a call, and whether the route states its own even if they equal the scope's.
 fn charge(operation: &Node<'_>) -> Result<(Option<Orbs>, bool), Problem> {
     let stated = get(operation, "x-orbs").map(|node| orbs(node, "`x-orbs`"));
     let stated = stated.transpose()?;
     match (get(operation, "x-orbs-own"), stated) {
         (None, _) => Ok((stated, false)),
-        (Some(node), Some(Orbs::Amount(_))) if word(node) == Some("true") => Ok((stated, true)),
+        (Some(node), Some(_)) if word(node) == Some("true") => Ok((stated, true)),
         (Some(node), _) => {
-            let message = "`x-orbs-own` must be `true`, together with an amount in `x-orbs`";
+            let message = "`x-orbs-own` must be `true`, together with `x-orbs`";
             Err(Problem::new(Cause::Orbs, location(node), message))
         }
     }

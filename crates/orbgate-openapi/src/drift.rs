@@ -60,7 +60,6 @@ pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Dri
     let mut document = document::read(bytes, options)?;
     left_out::duplicates(&mut document);
     let needs: Vec<_> = document.operations.iter().map(|operation| operation.need.as_ref().ok().cloned()).collect();
-    left_out::contradictions(&mut document);
     forget_charges(&mut document);
     settled(&mut document)?;
     let mut routes = routes(policy);
@@ -186,7 +185,7 @@ impl Route<'_> {
                 format!("{says} scope {}, {has} {}", any_of(need.needed.alternatives()), any_of(self.alternatives()));
             differences.push((DriftKind::Scope, message));
         }
-        let own = self.rule.orbs().map(Orbs::Amount).or(self.scope.orbs());
+        let own = self.rule.orbs().or(self.scope.orbs());
         if need.orbs.is_some() && need.orbs != own {
             let [one, other] = [need.orbs, own].map(words);
             differences.push((DriftKind::Orbs, format!("{says} {one}, {has} {other}")));

@@ -277,11 +277,11 @@ impl Paths {
         };
         let mut operation = vec![("security".to_owned(), Value::List(security))];
         let mut add = |key: &str, value| operation.push((key.to_owned(), value));
-        let charge = route.orbs().map(Orbs::Amount);
-        if let Some(charge) = charge.or(scope.orbs()) {
+        let (own, default) = (route.orbs(), scope.orbs());
+        if let Some(charge) = own.or(default) {
             add("x-orbs", orbs(charge));
         }
-        if charge.is_some() && charge == scope.orbs() {
+        if own.is_some() && (default.is_none() || own == default) {
             add("x-orbs-own", Value::Bool(true));
         }
         if item.path != path {

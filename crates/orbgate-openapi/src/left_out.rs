@@ -1,8 +1,7 @@
-//! Leaves out operations that contradict other operations.
+//! Leaves out operations that are the same call as another.
 
 use std::collections::HashMap;
 
-use orbgate::Orbs;
 use orbgate_yaml::quoted;
 
 use crate::document::Document;
@@ -65,32 +64,6 @@ fn share_a_route(document: &mut Document, numbers: &[usize]) -> bool {
         }
     }
     true
-}
-
-/// Leaves out the operations of each scope that owns some calls that are free and others that aren't.
-pub(super) fn contradictions(document: &mut Document) {
-    let mut scopes: HashMap<(usize, String), [Vec<usize>; 2]> = HashMap::new();
-    for (number, operation) in document.operations.iter().enumerate() {
-        if let Ok(need) = &operation.need
-            && let Some(orbs) = need.orbs
-        {
-            let [free, others] = scopes.entry((need.needed.scheme, need.needed.scope.clone())).or_default();
-            match orbs {
-                Orbs::Free => free.push(number),
-                Orbs::Unstated | Orbs::Amount(_) => others.push(number),
-            }
-        }
-    }
-    for ((_, scope), [free, others]) in scopes {
-        if free.is_empty() || others.is_empty() {
-            continue;
-        }
-        for number in free.into_iter().chain(others) {
-            let scope = quoted(&scope);
-            let message = format!("scope {scope} is free for some operations and consumes orbs for others");
-            leave_out(document, number, Cause::Orbs, message);
-        }
-    }
 }
 
 pub(super) fn leave_out(document: &mut Document, number: usize, kind: Cause, message: String) {

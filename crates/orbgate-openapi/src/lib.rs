@@ -128,7 +128,6 @@ pub struct Note {
 pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Diagnostic>> {
     let mut document = document::read(bytes, options)?;
     left_out::duplicates(&mut document);
-    left_out::contradictions(&mut document);
     let silent = document.operations.iter().find(|operation| {
         let need = operation.need.as_ref();
         need.is_ok_and(|need| need.orbs.is_none())

@@ -22,7 +22,7 @@ orbgate::codes! {
         Duplicate: "duplicate", "several operations have the same method and, except for parameter names, the same path";
         Servers: "servers", "the operation has its own servers, with another path or a variable";
         Reference: "reference", "the operation is a reference: `$ref`";
-        Orbs: "orbs", "a policy can't express what the call consumes, or it contradicts the scope";
+        Orbs: "orbs", "`x-orbs` or `x-orbs-own` has a value that no policy can have";
         Malformed: "malformed", "it violates the OpenAPI format, or is a YAML alias";
         TakesOver: "takes_over", "the route would decide calls of an operation that is left out";
     }

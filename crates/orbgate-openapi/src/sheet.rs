@@ -302,17 +302,17 @@ fn scopes<'d>(document: &'d Document, scheme: usize, shared: &Shared<'d>) -> Vec
         }
     }
     for scope in &mut scopes {
-        let charges = scope.routes.iter().map(|route| route.need.orbs);
+        let charges = scope.routes.iter().filter(|route| !route.need.own).map(|route| route.need.orbs);
         scope.orbs = scope.orbs.or_else(|| column(charges));
     }
     scopes
 }
 
-/// The scope's orb column, if the document states orbs only in operations.
+/// The default of the scope's routes that don't state their own orbs, if the document states orbs only in operations.
 fn column(mut charges: impl Iterator<Item = Option<Orbs>>) -> Option<Orbs> {
     let first = charges.next()??;
     let alike = charges.all(|charge| charge == Some(first));
-    // If the amounts differ, each route states its own.
+    // If they differ, each other route states its own.
     Some(if alike { first } else { Orbs::Unstated })
 }
 
@@ -345,18 +345,15 @@ impl Scope<'_> {
             if let Some(note) = note {
                 text.extend([" # ", note]);
             }
-            let amount = match need.orbs {
-                Some(Orbs::Amount(amount)) if need.own || self.orbs != need.orbs => Some(amount),
-                _ => None,
-            };
+            let orbs = need.orbs.filter(|_| need.own || self.orbs != need.orbs);
             let needed = Some(&*need.needed).filter(|needed| of_all.is_none() && !needed.is_one_scope());
-            if amount.is_none() && needed.is_none() {
+            if orbs.is_none() && needed.is_none() {
                 sheet.line(route, 10, &format!("- {text}"));
                 continue;
             }
             sheet.line(route, 10, &format!("- route: {text}"));
-            if let Some(amount) = amount {
-                sheet.line(route, 12, &format!("orbs: {amount}"));
+            if let Some(orbs) = orbs {
+                sheet.line(route, 12, &format!("orbs: {}", charge(orbs)));
             }
             if let Some(needed) = needed {
                 write_need(needed, Owner::NeedOfRoute(*number), 12, sheet);

@@ -60,7 +60,6 @@ const TABLE: &[&str] = &[
     "  /a: { get: { $ref: other.yaml } }",
     "  $ref: paths.yaml",
     "  /a: { get: { x-orbs: 0 } }",
-    "  /a: { get: { security: [{ login: [s] }], x-orbs: 5 }, put: { security: [{ login: [s] }] } }",
     "  /a: { get: { x-orbs-own: true } }",
     "  /a/{id}: { get: { x-orbs-path: '/a/b' } }",
     "  /a: &a { get: {} }\n  /b: *a",

@@ -164,8 +164,21 @@ fn a_requirement_over_the_limit_leaves_out_its_operation() {
     assert_eq!(policy, "      s0:\n        orbs: false\n        routes:\n          - PUT /a\n...\n");
 }
 
+/// Each route costs what the document says, whatever the others of its scope cost.
 #[test]
-fn contradictory_orbs_count_for_owners_only() {
+fn a_scope_owns_free_and_paid_routes() {
+    let paths = "  /a: { get: { security: [{ l: [w] }] }, put: { security: [{ l: [w] }], x-orbs: 5 }, patch: { security: [{ l: [w] }], x-orbs: true } }
+  /b: { get: { security: [{ l: [r] }], x-orbs: false, x-orbs-own: true } }
+";
+    let (policy, left, _) = imported(paths, &free());
+    assert_eq!(left, [""; 0]);
+    let w = "      w:\n        orbs: true\n        routes:\n          - route: GET /a\n            orbs: false\n          - route: PUT /a\n            orbs: 5\n          - PATCH /a\n";
+    let r = "      r:\n        routes:\n          - route: GET /b\n            orbs: false\n";
+    assert!(policy.contains(w) && policy.contains(r), "{policy}");
+}
+
+#[test]
+fn orbs_count_for_owners_only() {
     let paths = "  /a: { get: { security: [{ l: [r] }, { l: [w] }], x-orbs: false }, put: { security: [{ l: [w] }], x-orbs: 5 } }
   /b: { get: { security: [{ l: [w] }, { l: [r] }], x-orbs: 7 } }
 ";

@@ -25,6 +25,7 @@ fn a_document_becomes_a_policy() {
     "/items/{id}": {
       "summary": "one",
       "parameters": [],
+      "get": { "security": [{ "login": ["write:items"] }], "x-orbs": false },
       "put": { "security": [{ "login": ["write:items"] }], "x-orbs": 5 },
       "delete": { "security": [{ "login": ["write:items"] }], "x-orbs": true }
     },
@@ -50,6 +51,8 @@ apis:
       write:items:
         orbs: true
         routes:
+          - route: GET /items/{id}
+            orbs: false
           - route: PUT /items/{id}
             orbs: 5
           - DELETE /items/{id}

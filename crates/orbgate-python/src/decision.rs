@@ -22,7 +22,7 @@ pub(crate) struct Decision {
     reason: Reason,
     detail: Option<Detail>,
     names: Found,
-    /// What an allowed call consumes; None for a denial, and if the policy states no orb column.
+    /// What an allowed call consumes; None for a denial, and if the policy doesn't state it.
     #[pyo3(get)]
     orbs: Option<Charge>,
     /// The digest of the policy that made the decision: "sha256:" and 64 hexadecimal digits.

@@ -467,7 +467,7 @@ fn scope_row<'py>(py: Python<'py>, scope: Scope<'py>) -> PyResult<ScopeRow<'py>>
     })
 }
 
-/// An orb column in the form of a charge: whether orbs are consumed, and how many.
+/// Orbs in the form of a charge: whether orbs are consumed, and how many.
 const fn orbs(orbs: Orbs) -> (bool, Option<u64>) {
     match orbs {
         Orbs::Free => (false, Some(0)),

@@ -90,6 +90,7 @@ apis:
           - GET /keys
           - { route: "PUT /keys/{id}", or: [admin zone], and: read:keys }
       read:keys: { orbs: 7, routes: [GET /all] }
+      prices: { routes: [{ route: GET /free, orbs: false }, { route: GET /paid, orbs: true }] }
       admin: { routes: [] }
       zone: { routes: [] }
     closed: [/keys/new, "/{id}"]
@@ -117,6 +118,9 @@ need 10:write:keys
 need 5:admin
 scope 4:zone - -
 scope 5:admin - -
+scope 6:prices - -
+route 3:GET 5:/free false
+route 3:GET 5:/paid true
 scope 9:read:keys - 7
 route 3:GET 4:/all -
 ";
@@ -153,6 +157,8 @@ fn everything_else_counts() {
         ("orbs: true", "orbs: 5"),
         ("orbs: true", "orbs: 50"),
         ("            orbs: 5\n", ""),
+        ("            orbs: 5\n", "            orbs: true\n"),
+        ("            orbs: 5\n", "            orbs: false\n"),
         ("orbs: 5", "orbs: 6"),
         ("orbs: 7", "orbs: 8"),
         ("orbs: 7, ", ""),

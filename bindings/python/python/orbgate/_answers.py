@@ -48,7 +48,7 @@ class Route(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """A scope and what it allows. `consumes` is None if the policy states no orb column.
+    """A scope and what it allows. `consumes` is None if the policy doesn't state it.
 
     `organisation` is what an organisation's token gets if the scope applies only to a user's token: "deny" or
     "allow_without_scope".

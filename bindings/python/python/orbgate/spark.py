@@ -36,7 +36,7 @@ def decide(log: DataFrame, policy: Policy, *, prefix: str = "", **options: Any) 
     | `reason` | string | never |
     | `detail` | string: the rule that a malformed request breaks | everywhere else |
     | `api`, `route`, `scope` | string | where none was found |
-    | `consumes`, `bonus_allowed` | boolean | where denied, and where the policy states no orb column |
+    | `consumes`, `bonus_allowed` | boolean | where denied, and where the policy doesn't state it |
     | `amount` | bigint | the same, and where the policy states no amount |
     | `policy` | string: the digest of the policy | never |
     | `about` | string: the route that the request is about, even without a valid token | where no route has the path and the method |

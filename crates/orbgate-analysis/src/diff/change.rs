@@ -125,8 +125,9 @@ impl Cost {
         use Orbs::{Amount, Free};
         match (before, after) {
             (before, after) if before == after => None,
-            (Some(Free), Some(_)) => Some(Self::More),
-            (Some(_), Some(Free)) => Some(Self::Less),
+            // Nothing is less, whatever the other one is.
+            (Some(Free), _) => Some(Self::More),
+            (_, Some(Free)) => Some(Self::Less),
             (Some(Amount(before)), Some(Amount(after))) if after < before => Some(Self::Less),
             (Some(Amount(_)), Some(Amount(_))) => Some(Self::More),
             _ => Some(Self::Unknown),

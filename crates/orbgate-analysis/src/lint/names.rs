@@ -89,13 +89,14 @@ fn repeated_base_paths(policy: &Policy, findings: &mut Collector) {
     }
 }
 
-/// Routes without a stated amount in scopes with other routes that state one.
+/// Routes without a stated amount in scopes with other routes that state one. Free routes state none.
 fn unstated_amounts(policy: &Policy, findings: &mut Collector) {
     for scope in policy.apis().iter().flat_map(|api| api.scopes()) {
-        if scope.orbs() != Some(Orbs::Unstated) || scope.routes().iter().all(|route| route.orbs().is_none()) {
+        let orbs = |route: &RouteRule| route.orbs().or(scope.orbs());
+        if !scope.routes().iter().any(|route| matches!(orbs(route), Some(Orbs::Amount(_)))) {
             continue;
         }
-        for route in scope.routes().iter().filter(|route| route.orbs().is_none()) {
+        for route in scope.routes().iter().filter(|route| orbs(route) == Some(Orbs::Unstated)) {
             let message = format!(
                 "`{} {}` consumes orbs without a stated amount, and other routes of scope {} state theirs",
                 route.method(),

@@ -64,7 +64,7 @@ fn questions_are_answered_as_by_the_command() {
         unsafe { orbgate_engine_free(engine) }
         count += 1;
     }
-    assert_eq!(count, 38);
+    assert_eq!(count, 40);
 }
 
 #[test]

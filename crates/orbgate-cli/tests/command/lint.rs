@@ -99,7 +99,7 @@ fn diagnostics_are_findings_and_the_other_files_are_looked_at() {
     let ran = orbgate(&["lint", &bad, &clean]);
     assert_eq!((ran.code, &*ran.err), (1, ""));
     assert!(
-        ran.out.starts_with(&format!("{bad}:7:15: a scope that consumes nothing has `orbs: false`")),
+        ran.out.starts_with(&format!("{bad}:7:15: `orbs` must be `true`, `false` or a plain whole number")),
         "{}",
         ran.out
     );

@@ -32,7 +32,7 @@ fn diagnostics_and_findings_come_as_you_type() {
     let mut range = range_of("orbs: 3");
     range["start"]["character"] = json!(14);
     assert_eq!(diagnostics[0]["range"], range);
-    assert!(diagnostics[0]["message"].as_str().unwrap().starts_with("a scope that consumes nothing"));
+    assert!(diagnostics[0]["message"].as_str().unwrap().starts_with("`orbs` must be"));
 
     client.tell("textDocument/didClose", json!({ "textDocument": { "uri": URI } }));
     let told = client.diagnostics();

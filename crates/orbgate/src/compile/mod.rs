@@ -14,7 +14,7 @@ use crate::policy::{Api, Policy, segments};
 use crate::tables::hash::PerfectHash;
 use crate::tables::list::{Span, Text, index};
 use crate::tables::sorted::sort_by;
-use crate::tables::{ApiRow, NO_SCOPE, NONE, Prefix, ScopeInApiRow, ScopeRow, Tables};
+use crate::tables::{ApiRow, NO_SCOPE, NONE, ORBS_UNKNOWN, Prefix, ScopeInApiRow, ScopeRow, Tables};
 
 use hashes::Unplaceable;
 
@@ -22,7 +22,7 @@ use entries::{TextPool, id, runs, set};
 use literals::Literals;
 use requirements::Requirements;
 use routes::{closed_rows, methods, route_rows, templates_by_key, tuples};
-use templates::{Scope, Templates, terms};
+use templates::{Scope, Templates, orbs_of_scope, terms};
 
 /// How often all hashes are tried with new seeds. The chance that one round fails is far below one in a million.
 const ROUNDS: u64 = 8;
@@ -103,13 +103,14 @@ fn scopes_in_apis<'p>(apis: &[&'p Api]) -> Vec<Scope<'p>> {
     let mut scopes = Vec::new();
     for (api_id, api) in (0..).zip(apis) {
         let rules = api.scopes().iter();
-        scopes.extend(rules.map(|rule| Scope { id: 0, api_id, api, rule }));
+        scopes.extend(rules.map(|rule| Scope { id: 0, api_id, api, rule, orbs: ORBS_UNKNOWN }));
     }
     // The sort is stable: scopes with the same name keep the order of the apis.
     sort_by(&mut scopes, |one, other| one.rule.name().cmp(other.rule.name()));
     // Rows first: `zip` stops before the id overflows after 65,535 scopes.
     for (apis, id) in scopes.chunk_by_mut(|a, b| a.rule.name() == b.rule.name()).zip(0..) {
-        apis.iter_mut().for_each(|scope| scope.id = id);
+        let orbs = orbs_of_scope(apis);
+        apis.iter_mut().for_each(|scope| (scope.id, scope.orbs) = (id, orbs));
     }
     scopes
 }
@@ -139,9 +140,10 @@ fn scope_rows<'t>(scopes: &[&[Scope<'t>]], names: &[Span], text: &mut TextPool<'
     let apis = runs(scopes.iter().map(|apis| apis.len()));
     let rows = scopes.iter().zip(names).zip(apis);
     let rows = rows.filter_map(|((in_apis, name), apis)| {
+        let first = in_apis.first()?;
         let permits = in_apis.iter().find_map(|scope| scope.rule.permits());
         Some(ScopeRow {
-            terms: terms(in_apis.first()?, *name, None),
+            terms: terms(first, *name, first.orbs),
             permits: permits.map(|permits| text.span(permits)),
             apis,
         })

@@ -6,7 +6,7 @@ use super::entries::{TextPool, at, id, runs, set};
 use super::hashes::{Unplaceable, nth_seed, perfect_hash};
 use super::literals::Literals;
 use super::requirements::Requirements;
-use super::templates::{self, PARAMETER, Rule, Templates, terms};
+use super::templates::{self, PARAMETER, Rule, Templates, orbs_of_route, terms};
 use crate::tables::hash::{COLUMNS, Method, Methods, PerfectHash};
 use crate::tables::list::Span;
 use crate::tables::seeded::SeededMap;
@@ -31,7 +31,7 @@ pub(super) fn route_rows<'t>(
         for route in slice(&templates.routes, *siblings) {
             let Rule::Route(scope, rule) = route.rule else { continue };
             let name = at(spans, usize::from(scope.id));
-            let mut terms = terms(scope, name, rule.orbs());
+            let mut terms = terms(scope, name, orbs_of_route(scope.rule, rule));
             let mut needed = u32::from(scope.id);
             if let Some(requirement) = rule.requirement() {
                 needed |= REQUIRES;
@@ -128,8 +128,8 @@ pub(super) fn templates_by_key(
         for (rank, route) in (0..NO_RANK).zip(routes) {
             if let (Rule::Route(scope, rule), Some(column)) = (route.rule, methods.column(route.method().as_bytes())) {
                 entry.ranks ^= (NO_RANK ^ rank).wrapping_shl(rank_bits(column));
-                // The scope's row can't represent a route's own amount or requirement.
-                if rule.orbs().is_none() && rule.requirement().is_none() {
+                // The scope's row can't represent other orbs or a requirement.
+                if orbs_of_route(scope.rule, rule) == scope.orbs && rule.requirement().is_none() {
                     set(&mut entry.scopes, column, scope.id);
                 }
             }

@@ -19,21 +19,38 @@ pub(super) struct Scope<'p> {
     pub(super) api_id: u32,
     pub(super) api: &'p Api,
     pub(super) rule: &'p ScopeRule,
+    /// The orbs of a call by scope, in the encoding of the tables.
+    pub(super) orbs: i64,
 }
 
-/// The terms on which a scope's routes are called. `amount` is a route's own amount.
-pub(super) fn terms(scope: &Scope<'_>, name: Span, amount: Option<u64>) -> Terms {
-    Terms {
-        scope: name,
-        organisation: scope.api.organisation(),
-        requirement: NONE,
-        orbs: match amount.map(Orbs::Amount).or(scope.rule.orbs()) {
-            None => ORBS_UNKNOWN,
-            Some(Orbs::Free) => 0,
-            Some(Orbs::Unstated) => ORBS_UNSTATED,
-            // The reader rejects an amount that doesn't fit.
-            Some(Orbs::Amount(amount)) => i64::try_from(amount).unwrap_or(ORBS_UNSTATED),
-        },
+/// The terms on which a scope is asked for, or a route of it is called, with these orbs.
+pub(super) const fn terms(scope: &Scope<'_>, name: Span, orbs: i64) -> Terms {
+    Terms { scope: name, organisation: scope.api.organisation(), requirement: NONE, orbs }
+}
+
+/// The orbs of a call by route: the route's own, or else its scope's.
+pub(super) fn orbs_of_route(scope: &ScopeRule, route: &RouteRule) -> i64 {
+    column(route.orbs().or(scope.orbs()))
+}
+
+/// The orbs of a call by scope, which are the scope's own. Unknown, not free, if they are `false` although a route is paid.
+pub(super) fn orbs_of_scope(in_apis: &[Scope<'_>]) -> i64 {
+    let routes = in_apis.iter().flat_map(|scope| scope.rule.routes());
+    let has_paid = || routes.filter_map(RouteRule::orbs).any(|orbs| orbs != Orbs::Free);
+    // Equal in all apis.
+    match in_apis.first().and_then(|scope| scope.rule.orbs()) {
+        Some(Orbs::Free) if has_paid() => ORBS_UNKNOWN,
+        orbs => column(orbs),
+    }
+}
+
+fn column(orbs: Option<Orbs>) -> i64 {
+    match orbs {
+        None => ORBS_UNKNOWN,
+        Some(Orbs::Free) => 0,
+        Some(Orbs::Unstated) => ORBS_UNSTATED,
+        // The reader rejects an amount that doesn't fit.
+        Some(Orbs::Amount(amount)) => i64::try_from(amount).unwrap_or(ORBS_UNSTATED),
     }
 }
 

@@ -113,7 +113,7 @@ pub struct Charge {
 
 impl Charge {
     /// The charge of a call: a pure function of the policy's orb column, in the encoding of the tables,
-    /// and the request's flag. `None` if the policy states no orb column.
+    /// and the request's flag. `None` if the orbs are unknown.
     #[inline(always)]
     fn new(orbs: i64, allow_bonus_orbs_use: bool) -> Option<Self> {
         let consumes = orbs != 0;
@@ -143,7 +143,8 @@ impl<'e> Allow<'e> {
         Scope::at(self.tables, self.scope)
     }
 
-    /// What the call consumes. `None` if the policy states no orb column for the scope, and for a public route.
+    /// What the call consumes. `None` if that is unknown, which it never is by route: [`Scope::orbs`]. `None` for a public
+    /// route, too.
     #[must_use]
     pub fn charge(&self) -> Option<Charge> {
         Charge::new(self.orbs, self.allow_bonus_orbs_use)

@@ -101,7 +101,7 @@ impl Engine {
     /// policy. The inference API works this way (specification §4.2).
     ///
     /// Reasons are tried in the same order as in [`Engine::decide`], starting with `no_token`. If the policy doesn't
-    /// define the scope, the reason is `no_route`. The charge is the scope's own orb column.
+    /// define the scope, the reason is `no_route`. The charge is that of [`Scope::orbs`].
     pub fn decide_scope(
         &self,
         scope: impl AsRef<[u8]>,

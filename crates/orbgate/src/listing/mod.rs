@@ -104,11 +104,10 @@ impl<'e> Route<'e> {
         api_name(self.tables, self.row.api)
     }
 
-    /// The orbs that a call consumes: the route's own amount, or else the scope's orb column.
+    /// The orbs that a call consumes: the route's own, or else its scope's.
     #[must_use]
     pub fn orbs(&self) -> Orbs {
-        // A scope with routes always states an orb column. If one didn't, the amount would be
-        // unknown.
+        // The route or its scope states them. If neither did, the amount would be unknown.
         orbs(self.row.terms.orbs).unwrap_or(Orbs::Unstated)
     }
 
@@ -321,7 +320,8 @@ impl<'e> Scope<'e> {
         Some(self.tables.text.get(self.row()?.permits?))
     }
 
-    /// The orb column; `None` if the policy states none (possible only for a scope without routes).
+    /// The orbs of a [call by scope](crate::Engine::decide_scope): the scope's own, which are the default of its routes.
+    /// `None` if they are unknown, because the policy states none, or states `false` although a route is paid.
     #[must_use]
     pub fn orbs(&self) -> Option<Orbs> {
         orbs(self.row()?.terms.orbs)

@@ -13,7 +13,7 @@
 //! closed TEXT                     below its api, for each closed template: the template as written
 //! scope TEXT TEXT ORBS            below its api, for each scope: name, permits, and `true`, `false`, a number or `-`
 //! sensitive                       below its scope, only where the file marks it
-//! route TEXT TEXT ORBS            below its scope, for each route: method, template as written, and a number or `-`
+//! route TEXT TEXT ORBS            below its scope, for each route: method, template as written, and its own `orbs` likewise
 //! need TEXT                       below its route, for each alternative: scopes, sorted and separated by one space. None
 //!                                 for a route that needs only its scope
 //! ```
@@ -143,7 +143,7 @@ fn push_route(line: &mut String, route: &RouteRule) {
     push_text(line, route.method());
     line.push(' ');
     push_text(line, route.template());
-    push_orbs(line, route.orbs.map(Orbs::Amount));
+    push_orbs(line, route.orbs);
 }
 
 /// The end of a line.

@@ -6,9 +6,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use orbgate_yaml::{
-    Content, Entry, Node, Owner, Spanned, Values, Version, amount, document, is_empty_value, is_null, quoted,
-};
+use orbgate_yaml::{Content, Entry, Node, Owner, Spanned, Values, Version, document, is_empty_value, is_null, quoted};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
@@ -29,8 +27,8 @@ document! {
             "properties": { "routes": { "items": { "not": { "type": "object", "required": ["orbs"] } } } },
         }))),
         extend("else" = each_scope(schemars::json_schema!({
-            "if": { "properties": { "routes": { "minItems": 1 } } },
-            "then": { "required": ["orbs"] },
+            "if": { "properties": { "routes": { "items": { "type": "object", "required": ["orbs"] } } } },
+            "else": { "required": ["orbs"] },
         }))),
     )]
     pub(super) struct Document {
@@ -91,20 +89,14 @@ document! {
     }
 
     /// A scope: what it permits, whether a call consumes orbs, and which routes need it.
-    #[schema(
-        rename = "Scope",
-        extend("anyOf" = [
-            schemars::json_schema!({ "properties": { "orbs": { "not": { "const": false } } }, "required": ["orbs"] }),
-            schemars::json_schema!({ "properties": { "routes": { "items": { "not": { "type": "object", "required": ["orbs"] } } } } }),
-        ])
-    )]
+    #[schema(rename = "Scope")]
     pub(super) struct ScopeDocument {
         /// What the scope permits, in words for users: at most 1,024 characters.
         #[schema(default, with = "String", extend("pattern" = TEXT, "maxLength" = MAX_PERMITS))]
         pub(super) permits: Option<Spanned<String>>,
-        /// `false`: a call consumes nothing. `true`: it consumes orbs, but the amount isn't stated, and the service that
-        /// charges must supply it. A number, at most 9223372036854775807: it consumes this many. Required if the scope has a
-        /// route, unless the policy has `orbs: none`.
+        /// The default of the scope's routes. `false`: a call consumes nothing. `true`: it consumes orbs, but the amount isn't
+        /// stated, and the service that charges must supply it. A number, at most 9223372036854775807: it consumes this many.
+        /// Required if a route has no `orbs`, unless the policy has `orbs: none`.
         #[schema(default, with = "OrbsDocument")]
         pub(super) orbs: Option<Spanned<OrbsDocument>>,
         /// A fact for audits: reports name every new holder of this scope. It changes no decision.
@@ -129,9 +121,9 @@ document! {
         /// Method and path template below the base path.
         #[schema(with = "String", extend("pattern" = ROUTE))]
         pub(super) route: Spanned<String>,
-        /// How many orbs a call of this route consumes; only on a scope that consumes orbs.
-        #[schema(default, with = "u64", extend("minimum" = 1, "maximum" = i64::MAX))]
-        pub(super) orbs by read_route_orbs: Option<Spanned<u64>>,
+        /// What a call of this route consumes, as on a scope, whatever its scope states.
+        #[schema(default, with = "OrbsDocument")]
+        pub(super) orbs: Option<Spanned<OrbsDocument>>,
         /// Alternatives of this route, as on a scope. A route that states `or` or `and` states all that it needs: the
         /// scope's `or` and `and` don't apply to it. `[]` for only the scope.
         #[schema(default, with = "Vec<String>", inner(regex(pattern = SCOPES)), length(max = MAX_ALTERNATIVES - 1), extend("uniqueItems" = true))]
@@ -240,21 +232,17 @@ fn read_base_path(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -
     Some(values.text(node, owner.what))
 }
 
-fn read_route_orbs(node: &Node<'_>, _: &Owner<'_>, values: &mut Values<'_>) -> Option<Spanned<u64>> {
-    let value = amount(node).unwrap_or_else(|| {
-        let must = "a route's own `orbs` must be a plain whole number from 1 to 9223372036854775807";
-        let is_free = matches!(&node.kind, Content::Scalar(scalar) if matches!(&*scalar.text, "0" | "false"));
-        let tip = "; a route that consumes nothing needs a scope of its own with `orbs: false`";
-        values.wrong_with_tip(node, must, if is_free { tip } else { "" });
-        1
-    });
-    Some(node.spanned(value))
-}
-
 /// The routes of a scope.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Routes(pub(super) Vec<RouteDocument>);
+
+impl Routes {
+    /// Whether no route needs its scope's `orbs`.
+    pub(super) fn all_state_orbs(&self) -> bool {
+        self.0.iter().all(RouteDocument::states_orbs)
+    }
+}
 
 /// Method and path template, such as `GET /voxies/{voxieId}`, or a mapping with keys of its own.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
@@ -265,6 +253,12 @@ pub(super) enum RouteDocument {
     Plain(#[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = ROUTE)))] Spanned<String>),
     /// A route with keys of its own.
     WithKeys(RouteWithKeys),
+}
+
+impl RouteDocument {
+    pub(super) const fn states_orbs(&self) -> bool {
+        matches!(self, Self::WithKeys(RouteWithKeys { orbs: Some(_), .. }))
+    }
 }
 
 /// The orbs that a call consumes.

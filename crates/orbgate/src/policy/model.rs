@@ -175,7 +175,8 @@ impl ScopeRule {
         self.permits.as_deref()
     }
 
-    /// The orb column; `None` if the file states none (possible only for a scope without routes).
+    /// The scope's own orbs, which are the default of its routes; `None` if the file states none, which is possible only if
+    /// each route states its own.
     #[must_use]
     pub const fn orbs(&self) -> Option<Orbs> {
         self.orbs
@@ -213,7 +214,7 @@ pub struct RouteRule {
     pub(super) text: String,
     /// The length of the method in bytes.
     pub(super) method_length: usize,
-    pub(super) orbs: Option<u64>,
+    pub(super) orbs: Option<Orbs>,
     /// What it needs, wherever that was written; only the scope if absent.
     pub(super) requirement: Option<Arc<Requirement>>,
     pub(super) states_requirement: bool,
@@ -234,9 +235,9 @@ impl RouteRule {
         self.text.get(behind_method..).unwrap_or_default()
     }
 
-    /// The route's own amount of orbs, from 1 to `i64::MAX`, if the file states one.
+    /// The route's own orbs, if the file states them; otherwise, its scope's apply.
     #[must_use]
-    pub const fn orbs(&self) -> Option<u64> {
+    pub const fn orbs(&self) -> Option<Orbs> {
         self.orbs
     }
 

@@ -99,17 +99,14 @@ impl Value for OrbsDocument {
             (Some(("true", true)), _) => Self::Consumes(true),
             (_, Some(amount)) => Self::Amount(amount),
             (text, None) => {
-                let message = match text {
-                    Some(("0", _)) => "a scope that consumes nothing has `orbs: false`",
-                    _ => "`orbs` must be `true`, `false` or a plain whole number from 1 to 9223372036854775807",
-                };
-                values.wrong(node, message);
+                let must = "`orbs` must be `true`, `false` or a plain whole number from 1 to 9223372036854775807";
+                let tip = if matches!(text, Some(("0", _))) { ": write `false`" } else { "" };
+                values.wrong_with_tip(node, must, tip);
                 Self::stand_in(node.location)
             }
         }
     }
 
-    /// In this case, the scope's routes can have their own amounts.
     fn stand_in(_: Location) -> Self {
         Self::Consumes(true)
     }

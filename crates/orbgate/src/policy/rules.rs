@@ -158,21 +158,16 @@ fn scope_rule(
     if let Some(permits) = permits {
         judge(permits, diagnostics, grammar::permits);
     }
-    if orbs.is_none() && !routes.0.is_empty() {
-        let message = format!("scope {shown} has routes but is missing the key `orbs`");
-        diagnostics.lacking(name.location, "orbs", message);
+    if orbs.is_none() && !routes.all_state_orbs() {
+        let has = if routes.0.iter().any(RouteDocument::states_orbs) { "routes without `orbs`" } else { "routes" };
+        diagnostics.lacking(name.location, "orbs", format!("scope {shown} has {has} but is missing the key `orbs`"));
     }
-    let orbs = orbs.as_ref().map(|orbs| match orbs.value {
-        OrbsDocument::Consumes(false) => Orbs::Free,
-        OrbsDocument::Consumes(true) => Orbs::Unstated,
-        OrbsDocument::Amount(amount) => Orbs::Amount(amount),
-    });
     let keys = Keys::new(or, and);
     keys.refuse_empty(diagnostics, || format!("`or` of scope {shown} lists no alternative"));
     let of_scope = keys.are_stated().then(|| keys.requirement(name, diagnostics).map(Arc::new));
     let mut rules = Vec::with_capacity(routes.0.len());
     for route in &mut routes.0 {
-        let (text, amount, keys) = match route {
+        let (text, orbs, keys) = match route {
             RouteDocument::Plain(text) => (text, None, Keys::default()),
             RouteDocument::WithKeys(RouteWithKeys { route, orbs, or, and }) => {
                 (route, orbs.as_ref(), Keys::new(or, and))
@@ -185,13 +180,7 @@ fn scope_rule(
         let own = keys.are_stated().then(|| keys.requirement(name, diagnostics).map(Arc::new));
         let states_requirement = own.is_some();
         let requirement = own.or_else(|| of_scope.clone()).flatten();
-        if let Some(amount) = amount
-            && orbs == Some(Orbs::Free)
-            && !diagnostics.stand_at(amount.location)
-        {
-            diagnostics.push(amount.location, format!("a route's own `orbs` needs a scope that consumes orbs, and {shown} has `orbs: false`; give the route a scope of its own"));
-        }
-        let (location, orbs) = (text.location, amount.map(|amount| amount.value));
+        let (location, orbs) = (text.location, orbs.map(|orbs| orbs_of(orbs.value)));
         rules.extend(method_length(text, base_path, diagnostics).map(|method_length| RouteRule {
             text: core::mem::take(&mut text.value),
             method_length,
@@ -204,11 +193,19 @@ fn scope_rule(
     ScopeRule {
         name: name.value.clone(),
         permits: permits.as_ref().map(|permits| permits.value.clone()),
-        orbs,
+        orbs: orbs.as_ref().map(|orbs| orbs_of(orbs.value)),
         is_sensitive: is_set(sensitive),
         requirement: of_scope.flatten(),
         routes: rules,
         location: name.location,
+    }
+}
+
+const fn orbs_of(orbs: OrbsDocument) -> Orbs {
+    match orbs {
+        OrbsDocument::Consumes(false) => Orbs::Free,
+        OrbsDocument::Consumes(true) => Orbs::Unstated,
+        OrbsDocument::Amount(amount) => Orbs::Amount(amount),
     }
 }
 

@@ -77,9 +77,9 @@ impl InApi<'_> {
         }
     }
 
-    /// `orbs` and its location, unless it already has an error, which is enough, or is missing although it is required.
+    /// `orbs` and its location, unless it already has an error, which is enough, or is missing although a route needs it.
     fn orbs(self, diagnostics: &Diagnostics) -> Option<(Option<OrbsDocument>, Location)> {
-        let is_missing = || !self.scope.routes.0.is_empty() || diagnostics.is_misspelt(self.name.location, "orbs");
+        let is_missing = || !self.scope.routes.all_state_orbs() || diagnostics.is_misspelt(self.name.location, "orbs");
         match &self.scope.orbs {
             Some(orbs) => (!diagnostics.stand_at(orbs.location)).then_some((Some(orbs.value), orbs.location)),
             None => (!is_missing()).then_some((None, self.name.location)),

@@ -219,8 +219,8 @@ pub struct Template {
     /// Four bits per column, the first column lowest: the number of routes before that method's route, or 15
     /// if the method isn't declared or if more routes come before it than fit.
     pub ranks: u32,
-    /// For each column, the scope of that method's route. [`u16::MAX`] if there is no route, or if the route has its
-    /// own amount of orbs.
+    /// For each column, the scope of that method's route. [`u16::MAX`] if there is no route, or if a call of it consumes
+    /// other orbs than a call by scope, or needs more or other than the scope.
     pub scopes: [u16; COLUMNS],
 }
 
@@ -263,7 +263,7 @@ pub struct RouteRow {
     pub needed: u32,
     /// Its api.
     pub api: u32,
-    /// The terms of that scope, with the route's own amount if it has one.
+    /// The terms of that scope, with the route's own orbs if it has any.
     pub terms: Terms,
     /// Its location in the policy file.
     pub location: Location,
@@ -303,7 +303,7 @@ pub struct Terms {
 /// A scope.
 #[derive(Clone, Copy, Debug)]
 pub struct ScopeRow {
-    /// The part that decisions read.
+    /// The part that decisions read, with the orbs of a call by scope.
     pub terms: Terms,
     /// The permitted action, if the policy states one.
     pub permits: Option<Span>,
@@ -327,7 +327,7 @@ pub struct ScopeInApiRow {
 /// Orbs are consumed, but the amount isn't stated.
 pub(crate) const ORBS_UNSTATED: i64 = -1;
 
-/// The policy states no orb column.
+/// The policy doesn't state the orbs of a call by scope.
 pub(crate) const ORBS_UNKNOWN: i64 = i64::MIN;
 
 /// An api.

@@ -79,8 +79,12 @@ fn methods_that_are_nearly_declared() {
     methods.extend((1..=16).map(|length| "Z".repeat(length)));
     methods.extend(["AAB", "ABA", "BAA", "AAAAAAAB", "AAAABAAA", "AAAAAAAAB", "GETGET", "GEGE"].map(str::to_owned));
     for count in [1, 2, 7, 8, 9, 14, 15, 16, 17, 20, methods.len()] {
-        let route =
-            |method: &String| Route { method: method.clone(), segments: vec!["a".to_owned()], orbs: None, keys: None };
+        let route = |method: &String| Route {
+            method: method.clone(),
+            segments: vec!["a".to_owned()],
+            orbs: Orbs::Absent,
+            keys: None,
+        };
         let scope =
             |(at, method)| Scope { name: format!("s{at}"), orbs: Orbs::No, keys: None, routes: vec![route(method)] };
         let mut scopes: Vec<_> = methods.iter().take(count).enumerate().map(scope).collect();

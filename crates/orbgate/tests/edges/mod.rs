@@ -27,7 +27,7 @@ impl Table {
         let routes = templates.into_iter().map(|template| Route {
             method: "GET".to_owned(),
             segments: segments(template.as_ref()),
-            orbs: None,
+            orbs: Orbs::Absent,
             keys: None,
         });
         let scope = |(at, route)| Scope { name: format!("r{at}"), orbs: Orbs::No, keys: None, routes: vec![route] };

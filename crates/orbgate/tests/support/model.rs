@@ -51,12 +51,26 @@ impl Keys {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The key `orbs` of a scope or of a route.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Orbs {
+    #[default]
     Absent,
     No,
     Yes,
     Amount(u64),
+}
+
+impl Orbs {
+    /// The key as YAML, behind this indent.
+    fn to_yaml(self, indent: &str) -> String {
+        match self {
+            Self::Absent => String::new(),
+            Self::No => format!("{indent}orbs: false\n"),
+            Self::Yes => format!("{indent}orbs: true\n"),
+            Self::Amount(amount) => format!("{indent}orbs: {amount}\n"),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -64,8 +78,8 @@ pub struct Route {
     pub method: String,
     /// Below the base path: literals as they are, parameters in braces.
     pub segments: Vec<String>,
-    pub orbs: Option<u64>,
-    /// Instead of the scope's.
+    /// Instead of the scope's, like the keys.
+    pub orbs: Orbs,
     pub keys: Option<Keys>,
 }
 
@@ -152,25 +166,18 @@ impl Model {
             out.push_str(if api.scopes.is_empty() { "    scopes: {}\n" } else { "    scopes:\n" });
             for scope in &api.scopes {
                 writeln!(out, "      \"{}\":", scope.name).unwrap();
-                match scope.orbs {
-                    Orbs::Absent => {}
-                    Orbs::No => out.push_str("        orbs: false\n"),
-                    Orbs::Yes => out.push_str("        orbs: true\n"),
-                    Orbs::Amount(amount) => writeln!(out, "        orbs: {amount}").unwrap(),
-                }
+                out += &scope.orbs.to_yaml("        ");
                 out.extend(scope.keys.iter().map(|keys| keys.to_yaml("        ")));
                 let empty = scope.routes.is_empty();
                 out.push_str(if empty { "        routes: []\n" } else { "        routes:\n" });
                 for route in &scope.routes {
                     let text = format!("{} {}", route.method, route.template());
-                    if route.orbs.is_none() && route.keys.is_none() {
+                    if route.orbs == Orbs::Absent && route.keys.is_none() {
                         writeln!(out, "          - \"{text}\"").unwrap();
                         continue;
                     }
                     writeln!(out, "          - route: \"{text}\"").unwrap();
-                    if let Some(amount) = route.orbs {
-                        writeln!(out, "            orbs: {amount}").unwrap();
-                    }
+                    out += &route.orbs.to_yaml("            ");
                     out.extend(route.keys.iter().map(|keys| keys.to_yaml("            ")));
                 }
             }

@@ -155,7 +155,7 @@ struct Draft {
     /// A word, or none for a parameter.
     segments: Vec<Option<Index>>,
     scope: Index,
-    amount: Option<u64>,
+    orbs: Orbs,
     /// How many bytes the whole template is to have: one more literal fills it up.
     size: Option<usize>,
     keys: Option<Keys>,
@@ -165,38 +165,44 @@ struct Draft {
 /// The routes of a policy: usual ones, deep ones, or many mixtures of literals and parameters in one length.
 fn drafts() -> impl Strategy<Value = Vec<Draft>> {
     let segment = || proptest::option::weighted(0.6, any::<Index>());
-    let amount = || proptest::option::of(1..9_u64);
+    let orbs = || {
+        prop_oneof![
+            4 => Just(Orbs::Absent),
+            3 => (1..9_u64).prop_map(Orbs::Amount),
+            1 => select(&[Orbs::No, Orbs::Yes][..]),
+        ]
+    };
     let size = proptest::option::weighted(0.1, select(SIZES));
-    let draft = |method, segments, scope, amount, size| Draft {
+    let draft = |method, segments, scope, orbs, size| Draft {
         method,
         segments,
         scope,
-        amount,
+        orbs,
         size,
         keys: None,
         is_closed: false,
     };
     let closed = proptest::bool::weighted(0.1);
-    let usual = (select(METHODS), vec(segment(), 0..5), any::<Index>(), amount(), size, keys(), closed);
-    let usual = usual.prop_map(move |(m, segments, s, a, size, keys, is_closed)| Draft {
+    let usual = (select(METHODS), vec(segment(), 0..5), any::<Index>(), orbs(), size, keys(), closed);
+    let usual = usual.prop_map(move |(m, segments, s, orbs, size, keys, is_closed)| Draft {
         keys,
         is_closed,
-        ..draft(m, segments, s, a, size)
+        ..draft(m, segments, s, orbs, size)
     });
-    let deep = (select(METHODS), vec(segment(), 5..33), any::<Index>(), amount());
-    let deep = deep.prop_map(move |(m, segments, s, a)| draft(m, segments, s, a, None));
+    let deep = (select(METHODS), vec(segment(), 5..33), any::<Index>(), orbs());
+    let deep = deep.prop_map(move |(m, segments, s, orbs)| draft(m, segments, s, orbs, None));
     let deep = prop_oneof![1 => usual.clone(), 2 => deep];
     let counts = select(&[2, 15, 16, 17, 31, 32, 33, 62, 63][..]);
     let crowded = (7..17_usize, counts, any::<(u32, u32)>(), any::<Index>());
     let crowded = crowded.prop_flat_map(move |(length, count, (start, step), scope)| {
-        let words = vec((vec(any::<Index>(), length), select(&METHODS[..2]), amount()), count);
+        let words = vec((vec(any::<Index>(), length), select(&METHODS[..2]), orbs()), count);
         words.prop_map(move |words| {
-            let one = |(number, (words, method, amount)): (u32, (Vec<Index>, _, _))| {
+            let one = |(number, (words, method, orbs)): (u32, (Vec<Index>, _, _))| {
                 // An odd step passes by every number: all mixtures differ.
                 let mixture = start.wrapping_add(number.wrapping_mul(step | 1));
                 let literal = |(at, word)| (mixture >> at & 1 == 1).then_some(word);
                 let segments = words.into_iter().enumerate().map(literal).collect();
-                draft(method, segments, scope, amount, None)
+                draft(method, segments, scope, orbs, None)
             };
             (0..).zip(words).map(one).collect::<Vec<_>>()
         })
@@ -234,7 +240,7 @@ impl Draft {
                 _ => {}
             }
         }
-        let mut route = Route { method: self.method.to_owned(), segments, orbs: self.amount, keys: self.keys };
+        let route = Route { method: self.method.to_owned(), segments, orbs: self.orbs, keys: self.keys };
         let method = if self.is_closed { "" } else { self.method };
         if !positions.take(method, &api.full(&route), slash) {
             return;
@@ -243,11 +249,9 @@ impl Draft {
             return api.closed.push(route.segments);
         }
         let scope = &mut api.scopes[scope];
-        if scope.orbs == Orbs::No {
-            route.orbs = None;
-        }
+        let needs_default = route.orbs == Orbs::Absent;
         scope.routes.push(route);
-        if scope.orbs == Orbs::Absent {
+        if scope.orbs == Orbs::Absent && needs_default {
             // In every api that has it.
             let name = scope.name.clone();
             let scopes = model.apis.iter_mut().flat_map(|api| &mut api.scopes);

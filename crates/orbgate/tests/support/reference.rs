@@ -100,11 +100,20 @@ pub fn decide_scope(policy: &Model, name: &[u8], ask: &Ask) -> Answer {
     for api in apis {
         for scope in &api.scopes {
             if scope.name.as_bytes() == name {
-                return by_scope(api, scope, None, kind, held, ask.bonus);
+                let answer = by_scope(api, scope, None, kind, held, ask.bonus);
+                // What the scope says of itself isn't so of all of its routes: that is unknown, and not free.
+                let orbs = answer.orbs.filter(|orbs| orbs.0 || !has_paid_route(policy, &scope.name));
+                return Answer { orbs, ..answer };
             }
         }
     }
     deny("no_route")
+}
+
+/// Whether a route of the scope, in any api, says that it is paid.
+fn has_paid_route(policy: &Model, scope: &str) -> bool {
+    let routes = policy.routes();
+    routes.iter().any(|(_, of, route, _)| of.name == scope && matches!(route.orbs, Orbs::Yes | Orbs::Amount(_)))
 }
 
 fn by_scope(api: &Api, scope: &Scope, route: Option<(&Route, String)>, kind: &str, held: &[u8], bonus: bool) -> Answer {
@@ -118,12 +127,12 @@ fn by_scope(api: &Api, scope: &Scope, route: Option<(&Route, String)>, kind: &st
         _ => "scope_missing",
     };
     let allowed = reason == "scope_held" || reason == "scope_not_applicable";
-    let own = route.as_ref().and_then(|(route, _)| route.orbs);
-    let orbs = match (own, scope.orbs) {
-        (Some(amount), _) | (None, Orbs::Amount(amount)) => Some((true, Some(amount), bonus)),
-        (None, Orbs::Yes) => Some((true, None, bonus)),
-        (None, Orbs::No) => Some((false, Some(0), false)),
-        (None, Orbs::Absent) => None,
+    let own = route.as_ref().map(|(route, _)| route.orbs).filter(|own| *own != Orbs::Absent);
+    let orbs = match own.unwrap_or(scope.orbs) {
+        Orbs::Amount(amount) => Some((true, Some(amount), bonus)),
+        Orbs::Yes => Some((true, None, bonus)),
+        Orbs::No => Some((false, Some(0), false)),
+        Orbs::Absent => None,
     };
     Answer {
         reason,

@@ -45,7 +45,7 @@ public final class Decision {
         return isAllow() ? 0 : reason().httpStatus();
     }
 
-    /** The charge of the call; empty for a denial, and if the policy has no orb column. */
+    /** The charge of the call; empty for a denial, and if the policy doesn't state it. */
     public Optional<Charge> charge() {
         return isAllow() ? Table.charge(Layout.charge(packed), amount()) : Optional.empty();
     }

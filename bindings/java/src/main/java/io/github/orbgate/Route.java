@@ -15,7 +15,7 @@ import java.util.Optional;
  * {@code scope}; most routes need only {@code scope}
  * @param api the API of the route
  * @param methods all methods that the template declares, in alphabetical order
- * @param charge what an allowed call consumes, without bonus orbs; empty if the policy has no orb column
+ * @param charge what an allowed call consumes, without bonus orbs
  * @param line the line of the route in the policy file, from 1
  * @param column the column in characters, from 1
  */

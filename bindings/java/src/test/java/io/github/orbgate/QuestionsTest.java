@@ -33,7 +33,7 @@ class QuestionsTest {
                 assertEquals(answer, typed(engine, question, arguments), row);
             }
         }
-        assertEquals(38, rows.size());
+        assertEquals(40, rows.size());
     }
 
     private static String typed(Engine engine, String question, String json) {
