@@ -151,7 +151,7 @@ impl Document {
 impl Need {
     /// Whether a call needs the same and consumes the same.
     pub(super) fn requires_what(&self, other: &Self) -> bool {
-        self.needed == other.needed && self.orbs == other.orbs
+        (Rc::ptr_eq(&self.needed, &other.needed) || self.needed.is_met_with(&other.needed)) && self.orbs == other.orbs
     }
 }
 

@@ -8,6 +8,7 @@ use orbgate_yaml::quoted;
 
 use crate::document::{self, Document, Need, Operation};
 use crate::template::{full_path, shape};
+use crate::words::{any_of, words};
 use crate::{Options, left_out, settled};
 
 orbgate::codes! {
@@ -259,22 +260,4 @@ fn closed(document: &Document, policy: &Policy, routes: &HashMap<(&str, String),
         message: "the document has no such path; the policy closes it".to_owned(),
     }));
     drift
-}
-
-/// The maximum number of alternatives in a message.
-const SHOWN: usize = 4;
-
-fn any_of(mut alternatives: impl Iterator<Item = String>) -> String {
-    let shown: Vec<_> = alternatives.by_ref().take(SHOWN).map(|alternative| quoted(&alternative)).collect();
-    let more = if alternatives.next().is_some() { " or …" } else { "" };
-    shown.join(" or ") + more
-}
-
-fn words(orbs: Option<Orbs>) -> String {
-    match orbs {
-        None => "nothing of orbs".to_owned(),
-        Some(Orbs::Free) => "`orbs: false`".to_owned(),
-        Some(Orbs::Unstated) => "`orbs: true`".to_owned(),
-        Some(Orbs::Amount(amount)) => format!("`orbs: {amount}`"),
-    }
 }

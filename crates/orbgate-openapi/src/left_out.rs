@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use orbgate_yaml::quoted;
 
-use crate::document::Document;
+use crate::document::{Document, Operation};
 use crate::node::{Cause, NoteKind, Problem};
 use crate::template::shape;
+use crate::words::{any_of, words};
 
 /// Leaves out all operations that share a method and a shape, because it is unknown which of them
-/// decides. If they differ only in their fragments, and need the same, one of them stays for all.
+/// decides. If all of them need the same, one of them stays for all.
 pub(super) fn duplicates(document: &mut Document) {
     let mut alike: HashMap<(String, String), Vec<usize>> = HashMap::new();
     for (number, operation) in document.operations.iter().enumerate() {
@@ -19,36 +20,56 @@ pub(super) fn duplicates(document: &mut Document) {
         }
     }
     for numbers in alike.into_values().filter(|numbers| numbers.len() > 1) {
-        if share_a_route(document, &numbers) {
-            continue;
+        if !share_a_route(document, &numbers) {
+            leave_out_all(document, &numbers);
         }
-        let [first, second] = [0, 1].map(|at| numbers.get(at).copied().unwrap_or_default());
-        for number in &numbers {
-            // The first operation's message names the second; all other messages name the first.
-            let other = if *number == first { second } else { first };
-            let other = document.operations.get(other);
-            let other = other.map(|other| (quoted(&other.name()), other.location));
-            let Some((name, location)) = other else {
-                continue;
-            };
-            let message =
-                format!("{name} (line {}) is the same call, except for the names of parameters", location.line);
+    }
+}
+
+/// Leaves out operations that are one call on the wire, and don't need the same.
+fn leave_out_all(document: &mut Document, numbers: &[usize]) {
+    let operations: Vec<_> = numbers.iter().filter_map(|number| document.operations.get(*number)).collect();
+    // Of neighbours that need the same, one is enough to show that another one needs something else. So the first or the
+    // second one differs.
+    let mut others = operations.clone();
+    others.dedup_by(|one, other| requires_the_same(one, other));
+    let message = |operation: &&Operation| {
+        let own = operation.need.as_ref().ok()?;
+        let other = others.iter().find(|other| !requires_the_same(operation, other))?;
+        let difference = match &other.need {
+            Err(problem) => format!("can't be imported: {}", problem.message),
+            Ok(other) if !own.needed.is_met_with(&other.needed) => {
+                let [own, other] = [own, other].map(|need| any_of(need.needed.alternatives()));
+                format!("needs scope {other}, not {own}")
+            }
+            Ok(other) => format!("has {}, not {}", words(other.orbs), words(own.orbs)),
+        };
+        let (name, line) = (quoted(&other.name()), other.location.line);
+        Some(format!("{name} (line {line}) is the same call, except for the names of parameters, and {difference}"))
+    };
+    let messages: Vec<_> = operations.iter().map(message).collect();
+    for (number, message) in numbers.iter().zip(messages) {
+        if let Some(message) = message {
             leave_out(document, *number, Cause::Duplicate, message);
         }
     }
 }
 
+fn requires_the_same(one: &Operation, other: &Operation) -> bool {
+    let needs = one.need.as_ref().ok().zip(other.need.as_ref().ok());
+    needs.is_some_and(|(one, other)| one.requires_what(other))
+}
+
 /// Gives operations that are one call on the wire, and need the same, one route: that of the operation without a fragment, or
-/// the first one's. False if they aren't.
+/// the first one's. False if they don't need the same.
 fn share_a_route(document: &mut Document, numbers: &[usize]) -> bool {
     let operation = |number: &usize| document.operations.get(*number);
     let is_plain = |number: &&usize| operation(number).is_some_and(|operation| operation.fragment.is_empty());
-    let need = |number| operation(number).and_then(|operation| operation.need.as_ref().ok());
-    let mut plain = numbers.iter().filter(is_plain);
-    let Some(route) = plain.next().or(numbers.first()).filter(|_| plain.next().is_none()) else {
+    let Some(route) = numbers.iter().find(is_plain).or(numbers.first()) else {
         return false;
     };
-    let is_alike = |number| need(number).zip(need(route)).is_some_and(|(one, other)| one.requires_what(other));
+    let is_alike =
+        |number| operation(number).zip(operation(route)).is_some_and(|(one, other)| requires_the_same(one, other));
     let Some((name, line)) = operation(route).map(|one| (quoted(&one.name()), one.location.line)) else {
         return false;
     };
@@ -56,11 +77,16 @@ fn share_a_route(document: &mut Document, numbers: &[usize]) -> bool {
         return false;
     }
     for number in numbers.iter().filter(|number| *number != route) {
-        let message = format!("it is the same call as {name} (line {line}), because a fragment never reaches a server");
+        let fragment = document.operations.get(*number).map(|operation| operation.fragment.as_str());
+        let (kind, why) = match fragment {
+            None | Some("") => (NoteKind::SameCall, "except for the names of parameters"),
+            Some(_) => (NoteKind::Fragment, "because a fragment never reaches a server"),
+        };
+        let message = format!("it is the same call as {name} (line {line}), {why}");
         leave_out(document, *number, Cause::Duplicate, message.clone());
         if let Some(operation) = document.operations.get_mut(*number) {
             operation.same_call_as = Some(*route);
-            operation.notes.push((NoteKind::Fragment, message));
+            operation.notes.push((kind, message));
         }
     }
     true

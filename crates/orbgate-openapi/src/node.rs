@@ -19,7 +19,7 @@ orbgate::codes! {
         Scope: "scope", "a policy can't have this scope";
         Path: "path", "a policy can't have this path: a parameter within a segment, a regular expression, a trailing slash";
         Method: "method", "the path item's key isn't an OpenAPI method";
-        Duplicate: "duplicate", "several operations have the same method and, except for parameter names, the same path";
+        Duplicate: "duplicate", "several operations have the same method and, except for parameter names, the same path, but different requirements";
         Servers: "servers", "the operation has its own servers, with another path or a variable";
         Reference: "reference", "the operation is a reference: `$ref`";
         Orbs: "orbs", "`x-orbs` or `x-orbs-own` has a value that no policy can have";
@@ -37,6 +37,7 @@ orbgate::codes! {
     #[non_exhaustive]
     pub enum NoteKind {
         Fragment: "fragment", "another operation with the same requirement is the same call, because a fragment never reaches a server";
+        SameCall: "same_call", "another operation with the same requirement is the same call, except for the names of parameters";
         RequiredOptional: "required_optional", "security is optional, and the policy requires it: `--optional require`";
         UndeclaredScope: "undeclared_scope", "the security scheme doesn't declare the scope";
         DroppedAlternative: "dropped_alternative", "an alternative needs another security scheme: callers who use it are denied";

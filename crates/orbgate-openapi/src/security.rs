@@ -32,6 +32,15 @@ impl Needed {
         self.and.is_empty() && self.or.is_empty()
     }
 
+    /// Whether both have the same alternatives, whichever of them comes first.
+    pub(super) fn is_met_with(&self, other: &Self) -> bool {
+        let sets = |needed: &Self| -> BTreeSet<BTreeSet<String>> {
+            let own = core::iter::once(&needed.scope).chain(&needed.and).cloned().collect();
+            core::iter::once(own).chain(needed.or.iter().map(|set| set.iter().cloned().collect())).collect()
+        };
+        self.scheme == other.scheme && (self == other || sets(self) == sets(other))
+    }
+
     /// The alternatives as a policy has them: scopes separated by one space, the owner first.
     pub(super) fn alternatives(&self) -> impl Iterator<Item = String> {
         let own = core::iter::once(&self.scope).chain(&self.and).map(String::as_str);

@@ -1,7 +1,8 @@
 //! Strings as a policy has them, and whether it accepts them.
 
-use orbgate::Policy;
+use orbgate::{Orbs, Policy};
 use orbgate_analysis::shown::json;
+use orbgate_yaml::quoted;
 
 /// Whether a policy accepts a string as its name.
 pub(super) fn takes_name(name: &str) -> bool {
@@ -38,5 +39,25 @@ pub(super) fn scalar(text: &str) -> String {
         true => text.to_owned(),
         // YAML supports all JSON escapes.
         false => json(&serde_json::to_string(text).unwrap_or_default()).into_owned(),
+    }
+}
+
+/// The maximum number of alternatives in a message.
+const SHOWN: usize = 4;
+
+/// Alternatives in a message.
+pub(super) fn any_of(mut alternatives: impl Iterator<Item = String>) -> String {
+    let shown: Vec<_> = alternatives.by_ref().take(SHOWN).map(|alternative| quoted(&alternative)).collect();
+    let more = if alternatives.next().is_some() { " or …" } else { "" };
+    shown.join(" or ") + more
+}
+
+/// What a call consumes, in a message.
+pub(super) fn words(orbs: Option<Orbs>) -> String {
+    match orbs {
+        None => "nothing of orbs".to_owned(),
+        Some(Orbs::Free) => "`orbs: false`".to_owned(),
+        Some(Orbs::Unstated) => "`orbs: true`".to_owned(),
+        Some(Orbs::Amount(amount)) => format!("`orbs: {amount}`"),
     }
 }

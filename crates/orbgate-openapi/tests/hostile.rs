@@ -83,7 +83,7 @@ fn thousands_of_operations_that_have_no_equal_take_seconds_at_most() {
     let mut document =
         "openapi: 3.0.0\ncomponents: { securitySchemes: { l: { type: oauth2 } } }\nsecurity: [{ l: [s] }]\npaths:\n"
             .to_owned();
-    for number in 0..5_000 {
+    for number in 0..2_000 {
         document += &format!("  /a/{{id}}/b{number}: {{ get: {{}}, put: {{ security: [] }} }}\n");
         document += &format!("  /a/c{number}/{{id}}.json: {{ get: {{}} }}\n");
     }
@@ -91,7 +91,7 @@ fn thousands_of_operations_that_have_no_equal_take_seconds_at_most() {
     let imported = import(document.as_bytes(), &free()).unwrap();
     assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
     assert_eq!(imported.operations, 0);
-    assert_eq!(imported.left_out.len(), 15_000);
+    assert_eq!(imported.left_out.len(), 6_000);
 }
 
 proptest! {

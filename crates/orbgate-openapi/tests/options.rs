@@ -338,6 +338,50 @@ fn a_fragment_never_reaches_a_server() {
     assert!(policy.contains("- PUT /f/{id}\n") && policy.contains("- GET /{a}/{b}\n"), "{policy}");
 }
 
+/// As Xero's document has it.
+#[test]
+fn templates_of_one_call_share_a_route_if_they_need_the_same() {
+    let paths = |of_name: &str| {
+        let paths = format!(
+            "  /x/{{id}}: {{ get: {{}} }}\n  /x/{{name}}: {{ get: {{ {of_name} }}, put: {{}} }}\n  /x/{{n}}#f: {{ get: {{}} }}\n"
+        );
+        with(LOGIN, &format!("security: [{{ login: [s] }}, {{ login: [t] }}]\npaths:\n{paths}"))
+    };
+    let ran = |document: &str| {
+        let imported = import(document.as_bytes(), &free()).unwrap();
+        let policy = Policy::from_yaml(&imported.policy).unwrap();
+        let drift = check(document.as_bytes(), &free(), &policy).unwrap();
+        assert_eq!(drift.len(), imported.left_out.len(), "{drift:?}");
+        let left: Vec<_> =
+            imported.left_out.iter().map(|left| format!("{}: {}", left.operation, left.message)).collect();
+        let notes: Vec<_> = imported.notes.iter().map(|note| format!("{} {}", note.kind, note.operation)).collect();
+        assert_eq!(imported.operations + left.len(), 4);
+        (left, notes)
+    };
+    let (left, notes) = ran(&paths(""));
+    assert_eq!(
+        (left.len(), notes),
+        (0, vec!["same_call GET /x/{name}".to_owned(), "fragment GET /x/{n}#f".to_owned()])
+    );
+    // In another order, these are the same alternatives.
+    let (left, _) = ran(&paths("security: [{ login: [t] }, { login: [s] }]"));
+    assert_eq!(left, [""; 0]);
+    let same = "is the same call, except for the names of parameters, and";
+    for (of_name, [id, name]) in [
+        ("security: [{ login: [a, s] }]", ["needs scope `a s`, not `s` or `t`", "needs scope `s` or `t`, not `a s`"]),
+        ("security: []", ["can't be imported: `security: []`: anyone can call it", ""]),
+        ("x-orbs: 5", ["has `orbs: 5`, not `orbs: false`", "has `orbs: false`, not `orbs: 5`"]),
+    ] {
+        let (left, notes) = ran(&paths(of_name));
+        assert_eq!((left.len(), notes), (3, vec![]));
+        assert_eq!(left[0], format!("GET /x/{{id}}: `GET /x/{{name}}` (line 6) {same} {id}"));
+        assert_eq!(left[2], format!("GET /x/{{n}}#f: `GET /x/{{name}}` (line 6) {same} {id}"));
+        if !name.is_empty() {
+            assert_eq!(left[1], format!("GET /x/{{name}}: `GET /x/{{id}}` (line 5) {same} {name}"));
+        }
+    }
+}
+
 #[test]
 fn most_paths_say_whether_all_end_in_a_slash() {
     let get = |paths: &[&str]| {

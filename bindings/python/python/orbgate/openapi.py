@@ -48,8 +48,9 @@ class LeftOut(NamedTuple):
 
 
 class Note(NamedTuple):
-    """What you should know of an operation that was imported: `kind` is "fragment", "required_optional",
-    "undeclared_scope", "dropped_alternative" or "redundant_alternative". With "closed", of a path that was closed.
+    """What you should know of an operation that was imported: `kind` is "fragment", "same_call",
+    "required_optional", "undeclared_scope", "dropped_alternative" or "redundant_alternative". With "closed", of a path that
+    was closed.
     """
 
     operation: str
