@@ -306,6 +306,38 @@ def test_optional_security_and_notes_are_those_of_the_command(tmp_path: Path) ->
     assert (policy.decide("GET", "/a", None).reason, policy.decide("GET", "/b/c", Token("user", "r")).status) == ("no_token", 405)
 
 
+SCHEMES = """\
+openapi: 3.0.0
+paths:
+  /a/{id}:
+    parameters: [{ name: id, in: path, description: 'as `projects/{project}`' }]
+    get: { security: [{ user: [r, s], app: [], key: [] }] }
+components:
+  securitySchemes: { user: { type: oauth2 }, app: { type: oauth2 }, key: { type: apiKey } }
+"""
+
+
+def test_several_schemes_are_a_list_of_names(tmp_path: Path) -> None:
+    with pytest.raises(PolicyError, match="`--scheme user --scheme app --elsewhere key`"):
+        openapi.import_policy(SCHEMES, orbs=False)
+    (tmp_path / "openapi.yaml").write_text(SCHEMES)
+    options = ["--scheme", "user", "--scheme", "app", "--elsewhere", "key", "--orbs", "false"]
+    for all_of_as_any in (False, True):
+        ran = command("openapi", "import", str(tmp_path / "openapi.yaml"), "--json", *options, *["--all-of-as-any"] * all_of_as_any)
+        answer = json.loads(ran.stdout)
+        imported = openapi.import_policy(SCHEMES, scheme=["user", "app"], elsewhere="key", orbs=False, all_of_as_any=all_of_as_any)
+        assert (imported.policy, imported.multi_segment) == (answer["policy"], answer["multi_segment"])
+        assert [note.kind for note in imported.notes] == [note["kind"] for note in answer["notes"]] and imported.operations == 1
+        policy = Policy.from_yaml(imported.policy)
+        checked = openapi.check(SCHEMES, policy, scheme=("user", "app"), elsewhere=["key"], orbs=False, all_of_as_any=all_of_as_any)
+        assert not checked
+    (left,) = openapi.import_policy(SCHEMES, scheme="user", orbs=False).left_out
+    assert left.kind == "several_schemes"
+    for scheme, elsewhere in (("nothing", None), (["user", "user"], None), ("user", ["user"])):
+        with pytest.raises(PolicyError):
+            openapi.import_policy(SCHEMES, scheme=scheme, elsewhere=elsewhere, orbs=False)
+
+
 def placed(row: openapi.LeftOut | openapi.Note) -> dict[str, Any]:
     return {"location": location((row.line, row.column)), "operation": row.operation, "kind": row.kind, "message": row.message}
 

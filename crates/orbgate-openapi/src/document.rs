@@ -9,13 +9,16 @@ use orbgate::{Location, Orbs};
 use orbgate_analysis::shown::{lines, one_line};
 use orbgate_yaml::{Diagnostics, Entry, Node, Owner, Values, quoted};
 
+use crate::advice::Advice;
 use crate::node::{
-    Cause, NoteKind, Problem, at, base_path, entries, get, is_visible, location, malformed, orbs, text, urls, word,
+    Cause, METHODS, NoteKind, Problem, at, base_path, base_path_option, entries, get, is_visible, location, malformed,
+    orbs, text, urls, word,
 };
+use crate::parameters::several_segments;
 use crate::part::MERGE;
 use crate::scheme::{Scheme, Schemes, diagnostic, location_of};
-use crate::security::{Found, Needed, Notes};
-use crate::words::{scope_diagnostic, takes_name};
+use crate::security::{Found, Needed, Remark, Rules};
+use crate::words::{base_path_diagnostic, scope_diagnostic, takes_name};
 use crate::{Options, security, template, tree};
 
 /// The maximum number of operations in a document: the maximum number of routes in a policy.
@@ -72,6 +75,7 @@ pub(super) struct PolicyFacts {
     /// Whether all paths end in a slash. Without `x-orbs-policy`, whether most of the document's paths do.
     pub(super) trailing_slash: bool,
     pub(super) headings: Vec<String>,
+    pub(super) comments: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -89,7 +93,7 @@ pub(super) struct Operation {
     /// The number of the operation whose route decides its calls, with the same requirement.
     pub(super) same_call_as: Option<usize>,
     /// What users should know if it is imported.
-    pub(super) notes: Vec<(NoteKind, String)>,
+    pub(super) remarks: Vec<Remark>,
     /// Further human-readable information in the document, on one line.
     pub(super) note: Option<String>,
 }
@@ -207,29 +211,31 @@ fn document(root: &Node<'_>, options: &Options, diagnostics: &mut Diagnostics) -
     if get(root, "x-orbs-policy").is_none() {
         policy.trailing_slash = has_mostly_slashes(root);
     }
+    policy.comments = comments(options);
     let components = get(root, "components");
     let declared = components.and_then(|components| get(components, "securitySchemes"));
-    let default_scope = options.default_scope.as_deref();
-    let schemes = Schemes::read(declared, options.scheme.as_deref(), default_scope, diagnostics);
-    if let Some(wrong) = schemes.diagnostic() {
-        push(diagnostics, wrong.location, &wrong.message);
+    let schemes = Schemes::read(declared, options, diagnostics);
+    let rules = Rules { schemes: &schemes, choice: &schemes.choice, options };
+    let advice = Advice::new(root, rules);
+    if !schemes.is_decided(&schemes.choice) && options.schemes.is_empty() {
+        let message = format!("several schemes have scopes: {}; {}", schemes.undecided(), advice.for_document());
+        push(diagnostics, schemes.start(), &message);
     }
     let base_path = options.base_path.clone().unwrap_or_else(|| {
-        base_path(get(root, "servers")).unwrap_or_else(|problem| {
-            let message = format!("{}: set the option for the base path", problem.message);
-            push(diagnostics, problem.location, &message);
+        stated_base_path(get(root, "servers")).unwrap_or_else(|problem| {
+            push(diagnostics, problem.location, &problem.message);
             String::new()
         })
     });
     let security = get(root, "security");
     let mut reader = Reader {
-        options,
-        schemes: &schemes,
-        security: security.map(|security| of_security(security, &schemes, options)),
+        rules,
+        advice: &advice,
+        security: security.map(|security| of_security(security, rules, &advice)),
         names_scopes: security::names_scopes(security),
         servers: get(root, "servers"),
         base_path: &base_path,
-        trailing_slash: policy.trailing_slash,
+        policy: &policy,
         operations: Vec::new(),
         empty: Vec::new(),
     };
@@ -242,6 +248,36 @@ fn document(root: &Node<'_>, options: &Options, diagnostics: &mut Diagnostics) -
     Some(Document { policy, schemes, base_path, operations, empty, closed, unclosable })
 }
 
+/// The path of the document's servers, if a policy can have it. Otherwise, the message names the option.
+fn stated_base_path(servers: Option<&Node<'_>>) -> Result<String, Problem> {
+    let result = base_path(servers).and_then(|base_path| match base_path_diagnostic(&base_path) {
+        None => Ok(base_path),
+        Some(message) => Err((Problem::new(Cause::Servers, location_of(servers), message), base_path_option(None))),
+    });
+    result.map_err(|(problem, advice)| Problem { message: format!("{}; {advice}", problem.message), ..problem })
+}
+
+/// What a reader of the policy must know about the options with which it was imported.
+fn comments(options: &Options) -> Vec<String> {
+    let mut comments = Vec::new();
+    if !options.elsewhere.is_empty() {
+        let names: Vec<_> = options.elsewhere.iter().map(|name| quoted(name)).collect();
+        let text =
+            format!("Imported with `--elsewhere`: something in front of this policy must check {}.", names.join(", "));
+        comments.push(harmless(&text));
+    }
+    if options.all_of_as_any {
+        let text = "Imported with `--all-of-as-any`: where the document requires several scopes at once, one of them is enough.";
+        comments.push(text.to_owned());
+    }
+    comments
+}
+
+/// A comment on one line. A string in the document must not become a comment that `lint` obeys.
+fn harmless(text: &str) -> String {
+    one_line(text).replace("orbgate-lint:", "orbgate-lint :")
+}
+
 /// The error in the document's version.
 fn version(root: &Node<'_>) -> Option<String> {
     let version = get(root, "openapi").and_then(word);
@@ -250,6 +286,12 @@ fn version(root: &Node<'_>) -> Option<String> {
     }
     let read = "OpenAPI 3.0 and 3.1 are read";
     Some(match (version, get(root, "swagger")) {
+        (Some(version), _) if version.starts_with("3.2.") => {
+            let version = quoted(version);
+            format!(
+                "{read}, not {version}: if no path has `query` or `additionalOperations`, write `openapi: 3.1.1`; otherwise, convert the document to 3.1 first"
+            )
+        }
         (Some(version), _) => format!("{read}, not {}", quoted(version)),
         (None, Some(_)) => format!("{read}, not Swagger 2.0: convert the document first"),
         (None, None) if get(root, "orbgate").is_some() => {
@@ -286,6 +328,7 @@ fn policy(root: &Node<'_>, diagnostics: &mut Diagnostics) -> PolicyFacts {
             values.choice(node, "`trailing_slash`", &choices).value
         }),
         headings: headings.iter().map(|node| values.text(node, "a heading").value).collect(),
+        comments: Vec::new(),
     }
 }
 
@@ -308,41 +351,36 @@ fn is_extension(key: &str) -> bool {
 }
 
 struct Reader<'r> {
-    options: &'r Options,
-    schemes: &'r Schemes,
+    rules: Rules<'r>,
+    advice: &'r Advice<'r>,
     /// What operations need that don't have their own `security`, read only once.
     security: Option<Shared>,
     names_scopes: bool,
     servers: Option<&'r Node<'r>>,
     base_path: &'r str,
-    /// Whether all paths end in a slash.
-    trailing_slash: bool,
+    policy: &'r PolicyFacts,
     operations: Vec<Operation>,
     empty: Vec<EmptyPath>,
 }
 
 /// What several operations need.
-type Shared = Result<(Rc<Needed>, Notes), Problem>;
+type Shared = Result<(Rc<Needed>, Vec<Remark>), Problem>;
 
-fn of_security(security: &Node<'_>, schemes: &Schemes, options: &Options) -> Shared {
-    shared(security::needed(security, schemes, options))
+/// What `security` states. If a policy can't express it, the message names the options with which it could.
+fn of_security(security: &Node<'_>, rules: Rules<'_>, advice: &Advice<'_>) -> Shared {
+    shared(security::needed(security, rules)).map_err(|mut problem| {
+        if matches!(problem.kind, Cause::SeveralSchemes | Cause::OtherScheme)
+            && let Some(advice) = advice.for_operation(security)
+        {
+            problem.message.extend(["; ", &advice]);
+        }
+        problem
+    })
 }
 
 fn shared(result: Found) -> Shared {
-    result.map(|(needed, notes)| (Rc::new(needed), notes))
+    result.map(|(needed, remarks)| (Rc::new(needed), remarks))
 }
-
-/// The methods of OpenAPI 3.0 and 3.1, as written in a path item and in a request.
-pub(super) const METHODS: [(&str, &str); 8] = [
-    ("get", "GET"),
-    ("put", "PUT"),
-    ("post", "POST"),
-    ("delete", "DELETE"),
-    ("options", "OPTIONS"),
-    ("head", "HEAD"),
-    ("patch", "PATCH"),
-    ("trace", "TRACE"),
-];
 
 impl Reader<'_> {
     fn paths(&mut self, root: &Node<'_>) -> Result<(), (Location, String)> {
@@ -399,10 +437,10 @@ impl Reader<'_> {
             let name = key.key.text.as_ref();
             let method = METHODS.iter().find(|(known, _)| *known == name);
             match (name, method) {
-                ("x-orbs-operations", _) => self.other_methods(key, path, own_servers),
+                ("x-orbs-operations", _) => self.other_methods(key, path, item),
                 (MERGE | "servers" | "summary" | "description" | "parameters", _) => {}
                 (name, _) if is_extension(name) => {}
-                (_, Some((_, method))) => self.operation(key, method, path, own_servers),
+                (_, Some((_, method))) => self.operation(key, method, path, item),
                 (name, None) => {
                     let message = format!("{} is not a method of OpenAPI", quoted(name));
                     let problem = Problem::new(Cause::Method, at(key.key_location), message);
@@ -424,14 +462,14 @@ impl Reader<'_> {
     }
 
     /// Methods for which OpenAPI has no key.
-    fn other_methods(&mut self, entry: &Entry<'_>, path: &str, own_servers: Option<&Node<'_>>) {
+    fn other_methods(&mut self, entry: &Entry<'_>, path: &str, item: &Node<'_>) {
         let Some(operations) = entries(&entry.value) else {
             let problem = malformed(&entry.value, "`x-orbs-operations` must be a mapping");
             self.leave_out(entry, None, path, problem);
             return;
         };
         for entry in operations {
-            self.operation(entry, &entry.key.text, path, own_servers);
+            self.operation(entry, &entry.key.text, path, item);
         }
     }
 
@@ -445,28 +483,29 @@ impl Reader<'_> {
             need: Err(problem),
             names_scopes: false,
             same_call_as: None,
-            notes: Vec::new(),
+            remarks: Vec::new(),
             note: None,
         });
     }
 
-    fn operation(&mut self, entry: &Entry<'_>, method: &str, path: &str, own_servers: Option<&Node<'_>>) {
+    fn operation(&mut self, entry: &Entry<'_>, method: &str, path: &str, item: &Node<'_>) {
         let (path, fragment) = without_fragment(path);
-        let servers = get(&entry.value, "servers").or(own_servers);
+        let servers = get(&entry.value, "servers").or_else(|| get(item, "servers"));
         // Those of the document have the path of the document, which can come from an option.
         let all = self.servers.map(urls).unwrap_or_default();
         let servers = servers.filter(|servers| urls(servers).iter().any(|url| !all.contains(url)));
-        let base_path = servers.map(|servers| base_path(Some(servers)));
+        let base_path = servers.map(|servers| base_path(Some(servers)).map_err(|(problem, _)| problem));
         let shown = match &base_path {
             Some(Ok(own)) => own,
             _ => self.base_path,
         };
         let path_shown = format!("{shown}{path}");
-        let mut notes = Vec::new();
+        let parameters = [&entry.value, item].map(|node| get(node, "parameters"));
+        let mut remarks: Vec<_> = several_segments(parameters, path).into_iter().collect();
         let need = self
             .has_no_other_servers(servers, base_path)
             .and_then(|()| own_path(&entry.value, path))
-            .and_then(|own| self.need(entry, method, own.as_deref().unwrap_or(path), &mut notes));
+            .and_then(|own| self.need(entry, method, own.as_deref().unwrap_or(path), &mut remarks));
         self.operations.push(Operation {
             location: at(entry.key_location),
             method: Some(method.to_owned()),
@@ -478,7 +517,7 @@ impl Reader<'_> {
                 own => security::names_scopes(own),
             },
             same_call_as: None,
-            notes,
+            remarks,
             note: note(&entry.value),
         });
     }
@@ -499,20 +538,14 @@ impl Reader<'_> {
         Err(Problem::new(Cause::Servers, location(servers), message))
     }
 
-    fn need(
-        &self,
-        entry: &Entry<'_>,
-        method: &str,
-        path: &str,
-        notes: &mut Vec<(NoteKind, String)>,
-    ) -> Result<Need, Problem> {
+    fn need(&self, entry: &Entry<'_>, method: &str, path: &str, remarks: &mut Vec<Remark>) -> Result<Need, Problem> {
         let operation = &entry.value;
         let key = at(entry.key_location);
         let full = &format!("{}{path}", self.base_path);
         let (full, path) = match (full.strip_suffix('/'), path.strip_suffix('/')) {
             (Some(""), _) => ("/", "/"),
-            (Some(full), Some(path)) if self.trailing_slash => (full, if path.is_empty() { "/" } else { path }),
-            (None, _) if self.trailing_slash => {
+            (Some(full), Some(path)) if self.policy.trailing_slash => (full, if path.is_empty() { "/" } else { path }),
+            (None, _) if self.policy.trailing_slash => {
                 let message = format!("{} doesn't end with `/`, as other paths do", quoted(full));
                 return Err(Problem::new(Cause::Path, key, message));
             }
@@ -525,13 +558,15 @@ impl Reader<'_> {
             return Err(reference(elsewhere));
         }
         let result = match (get(operation, "security"), &self.security) {
-            (Some(own), _) => of_security(own, self.schemes, self.options),
+            (Some(own), _) => of_security(own, self.rules, self.advice),
             (None, Some(shared)) => shared.clone(),
-            (None, None) => shared(security::default(key, self.schemes, self.options)),
+            (None, None) => shared(security::default(key, self.rules)),
         };
         let (needed, of_security) = result?;
-        notes.extend(of_security);
-        let scheme = self.schemes.all.get(needed.scheme);
+        // An exported document means what it states.
+        let is_worth_it = |remark: &Remark| remark.kind != NoteKind::AllOf || !self.policy.is_stated;
+        remarks.extend(of_security.into_iter().filter(is_worth_it));
+        let scheme = self.rules.schemes.all.get(needed.scheme);
         let api = scheme.and_then(|scheme| scheme.api.as_ref());
         let template = match api.and_then(|api| api.base_path.as_deref()) {
             Some(base) => below(base, full).ok_or_else(|| {
@@ -539,12 +574,21 @@ impl Reader<'_> {
                 let message = format!("{full} is not below the base path {base} of its api");
                 Problem::new(Cause::Path, key, message)
             })?,
-            None if path == "/" && !self.base_path.is_empty() && !self.trailing_slash => {
+            None if path == "/" && !self.base_path.is_empty() && !self.policy.trailing_slash => {
                 let message = format!("{} ends with `/`, and no path that is decided does", quoted(full));
                 return Err(Problem::new(Cause::Path, key, message));
             }
             None => path,
         };
+        if let Some(segment) = path.split('/').find(|segment| segment.starts_with('{') && segment.contains("}:")) {
+            // As Google's custom methods. The policy's reader would propose a route without the method.
+            let (segment, whole) = (quoted(segment), segment.split(':').next().unwrap_or_default());
+            let message = format!(
+                "{segment} is a parameter and a method in one segment, and a policy's parameter is a whole segment, so {} would decide the calls of every such method",
+                quoted(whole)
+            );
+            return Err(Problem::new(Cause::Path, key, message));
+        }
         let column = api.and_then(|api| {
             let scope = api.scopes.iter().find(|scope| scope.name == needed.scope);
             scope?.orbs
@@ -554,7 +598,7 @@ impl Reader<'_> {
             needed,
             method: method.to_owned(),
             template: template.to_owned(),
-            orbs: stated.or(column).or(self.options.orbs),
+            orbs: stated.or(column).or(self.rules.options.orbs),
             own,
         })
     }
@@ -581,9 +625,7 @@ fn note(operation: &Node<'_>) -> Option<String> {
         (!words.is_empty()).then(|| words.join(" "))
     };
     let texts: Vec<_> = says("operationId").into_iter().chain(says("summary")).collect();
-    // A string in the document must not become a comment that `lint` obeys.
-    let text = one_line(&texts.join(": ")).replace("orbgate-lint:", "orbgate-lint :");
-    let mut note = cut(&lines(&text));
+    let mut note = cut(&lines(&harmless(&texts.join(": "))));
     if get(operation, "deprecated").and_then(word) == Some("true") {
         let space = if note.is_empty() { "" } else { " " };
         note.extend([space, "(deprecated)"]);

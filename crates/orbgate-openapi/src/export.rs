@@ -6,7 +6,7 @@ use orbgate::policy::{Api, RouteRule, ScopeRule};
 use orbgate::{Orbs, Policy};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::document::METHODS;
+use crate::node::METHODS;
 use crate::template::{full_path, shape};
 use crate::words::scalar;
 use orbgate_analysis::shown::json;

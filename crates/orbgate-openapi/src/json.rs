@@ -60,11 +60,12 @@ impl<'a> Reader<'a, '_> {
                 for (key, value) in entries {
                     let key_location = self.location_of(key);
                     let key = self.text(key, key_location)?;
-                    let keep = keep.of(&key.text);
-                    let value = self.node(value, keep, deeper)?;
+                    let value = self.node(value, keep.of(&key.text), deeper)?;
                     read.push(Entry { key_location, key, value });
                 }
-                refuse_duplicates(&read, self.diagnostics);
+                if keep.is_strict() {
+                    refuse_duplicates(&read, self.diagnostics);
+                }
                 node(Content::Mapping(read))
             }
             Some(b'[') => {

@@ -6,6 +6,7 @@ use orbgate_yaml::quoted;
 
 use crate::document::{Document, Operation};
 use crate::node::{Cause, NoteKind, Problem};
+use crate::security::Remark;
 use crate::template::shape;
 use crate::words::{any_of, words};
 
@@ -86,7 +87,7 @@ fn share_a_route(document: &mut Document, numbers: &[usize]) -> bool {
         leave_out(document, *number, Cause::Duplicate, message.clone());
         if let Some(operation) = document.operations.get_mut(*number) {
             operation.same_call_as = Some(*route);
-            operation.notes.push((kind, message));
+            operation.remarks.push(Remark::new(kind, message));
         }
     }
     true

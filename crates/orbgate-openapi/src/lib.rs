@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod advice;
 mod document;
 mod drift;
 mod export;
 mod json;
 mod left_out;
 mod node;
+mod parameters;
 mod part;
 mod scheme;
 mod security;
@@ -21,6 +23,8 @@ use orbgate::policy::Diagnostic;
 use orbgate::{Location, Orbs};
 use orbgate_yaml::quoted;
 
+use crate::security::Remark;
+
 // The public interface is:
 pub use crate::drift::{Drift, DriftKind, check};
 pub use crate::export::export;
@@ -30,9 +34,13 @@ pub use crate::tree::MAX_BYTES;
 /// Settings that a document doesn't contain.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The security scheme whose scopes are used, or whose roles, if its type is `http`. The policy allows nothing
-    /// to callers of other schemes. `None` if only one scheme in the document has scopes.
-    pub scheme: Option<String>,
+    /// The security schemes whose scopes are used, or whose roles, if their type is `http`. Several schemes are one token:
+    /// what an alternative requires of them is required of it, and the api is named after the first one. The policy allows
+    /// nothing to callers of other schemes. Empty if only one scheme in the document has scopes.
+    pub schemes: Vec<String>,
+    /// The schemes without scopes, such as API keys, that something in front of the policy checks. The policy doesn't
+    /// require them.
+    pub elsewhere: Vec<String>,
     /// The path before every path in the document; `None` to use the path of its servers.
     pub base_path: Option<String>,
     /// The scope of operations that name none. If no scheme has scopes, it gets its own api. `None` leaves
@@ -43,6 +51,9 @@ pub struct Options {
     /// Whether an operation whose security is optional (one alternative is `{}`) needs its other alternative. The policy
     /// then denies callers without a token. If false, these operations are left out.
     pub require_optional: bool,
+    /// Whether any of the scopes that a requirement lists together is enough. Many documents mean this, although OpenAPI
+    /// requires all of them.
+    pub all_of_as_any: bool,
 }
 
 /// A policy imported from a document.
@@ -58,6 +69,8 @@ pub struct Imported {
     pub with_scopes: usize,
     /// How many of these are in the policy.
     pub with_scopes_imported: usize,
+    /// How many of those have a path parameter that seems to take several segments, so that no such call matches the route.
+    pub multi_segment: usize,
     /// The operations that were left out, in document order.
     pub left_out: Vec<LeftOut>,
     /// Operations that were imported, with something that you should know, in document order.
@@ -97,7 +110,8 @@ pub struct Note {
 /// Converts an OpenAPI 3.0 or 3.1 document, in JSON or YAML, of at most [`MAX_BYTES`] bytes, to a
 /// policy.
 ///
-/// The policy never allows anything that the document doesn't: an operation is either expressed exactly or left out.
+/// The policy never allows a call for less than the document requires, unless you set [`Options::elsewhere`] or
+/// [`Options::all_of_as_any`]: an operation is either expressed exactly or left out. Both write a comment into the policy.
 /// An operation's id, its summary and whether it is deprecated become a comment; other human-readable text is dropped.
 /// `$ref` and aliases aren't followed. Memory is proportional to the number of values that are kept, at most four
 /// million.
@@ -154,8 +168,18 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Diagnosti
     paths(&document, &mut left_out, &mut notes);
     let with_scopes = document.operations.iter().filter(|operation| operation.names_scopes);
     let imported = |operation: &&document::Operation| operation.need.is_ok() || document.shares_a_route(operation);
-    let with_scopes_imported = with_scopes.clone().filter(imported).count();
-    Ok(Imported { policy, operations, with_scopes: with_scopes.count(), with_scopes_imported, left_out, notes })
+    let with_scopes_imported = with_scopes.clone().filter(imported);
+    let is_multi =
+        |operation: &&document::Operation| operation.remarks.iter().any(|remark| remark.kind == NoteKind::MultiSegment);
+    Ok(Imported {
+        policy,
+        operations,
+        with_scopes: with_scopes.clone().count(),
+        with_scopes_imported: with_scopes_imported.clone().count(),
+        multi_segment: with_scopes_imported.filter(is_multi).count(),
+        left_out,
+        notes,
+    })
 }
 
 /// The notes of operations.
@@ -163,19 +187,17 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Diagnosti
 struct Notes {
     /// Each with the number of operations that it is about.
     notes: Vec<(Note, usize)>,
-    /// The place of each note about a scheme.
-    of_schemes: HashMap<String, usize>,
+    /// The place of the first note about each subject.
+    subjects: HashMap<(NoteKind, String), usize>,
 }
 
 impl Notes {
     fn add(&mut self, operation: &document::Operation) {
-        for (kind, message) in &operation.notes {
+        for Remark { kind, message, subject } in &operation.remarks {
             // Nearly all operations can have the same note about their scheme, so the first one shows it.
-            let place = match kind {
-                NoteKind::UndeclaredScope | NoteKind::DroppedAlternative => {
-                    *self.of_schemes.entry(message.clone()).or_insert(self.notes.len())
-                }
-                _ => self.notes.len(),
+            let place = match subject {
+                Some(subject) => *self.subjects.entry((*kind, subject.clone())).or_insert(self.notes.len()),
+                None => self.notes.len(),
             };
             if let Some((_, count)) = self.notes.get_mut(place) {
                 *count = count.saturating_add(1);

@@ -3,6 +3,8 @@
 use orbgate::{Location, Orbs};
 use orbgate_yaml::{Content as Value, Diagnostics, Entry, Node, Values, amount, is_hidden, quoted};
 
+use crate::words::{base_path_diagnostic, option_of};
+
 orbgate::codes! {
     /// Why no policy can express an operation. A later release can add a kind, but never renames or removes one.
     #[derive(PartialOrd, Ord)]
@@ -42,11 +44,25 @@ orbgate::codes! {
         UndeclaredScope: "undeclared_scope", "the security scheme doesn't declare the scope";
         DroppedAlternative: "dropped_alternative", "an alternative needs another security scheme: callers who use it are denied";
         RedundantAlternative: "redundant_alternative", "an alternative isn't in the policy, because another one needs fewer of its scopes";
+        AllOf: "all_of", "several scopes are needed at once; many documents mean any of them: `--all-of-as-any`";
+        MultiSegment: "multi_segment", "a path parameter seems to take several segments, and a policy's parameter takes one: such calls are denied";
         Closed: "closed", "every call of the path is denied with 405, because a route with a parameter would decide it";
     }
 }
 
 orbgate::texts!(NoteKind);
+
+/// The methods of OpenAPI 3.0 and 3.1, as written in a path item and in a request.
+pub(super) const METHODS: [(&str, &str); 8] = [
+    ("get", "GET"),
+    ("put", "PUT"),
+    ("post", "POST"),
+    ("delete", "DELETE"),
+    ("options", "OPTIONS"),
+    ("head", "HEAD"),
+    ("patch", "PATCH"),
+    ("trace", "TRACE"),
+];
 
 /// Why no policy can express an operation, with the location in the document.
 #[derive(Clone, Debug)]
@@ -135,37 +151,47 @@ pub(super) fn is_visible(text: &str) -> bool {
     !text.contains(|c| is_hidden(c) || c == '\r')
 }
 
-/// The path of the servers, without a final slash; empty if there are no servers.
-pub(super) fn base_path(servers: Option<&Node<'_>>) -> Result<String, Problem> {
+/// The path of the servers, without a final slash; empty if there are no servers. An error includes the advice which
+/// option to use.
+pub(super) fn base_path(servers: Option<&Node<'_>>) -> Result<String, (Problem, String)> {
     let Some(node) = servers else {
         return Ok(String::new());
     };
     let Value::Sequence(servers) = &node.kind else {
-        return Err(malformed(node, "`servers` must be a list"));
+        return Err((malformed(node, "`servers` must be a list"), base_path_option(None)));
     };
     let mut first: Option<String> = None;
     for server in servers {
         let Some(url) = get(server, "url") else {
-            return Err(malformed(server, "a server must be a mapping with a `url`"));
+            return Err((malformed(server, "a server must be a mapping with a `url`"), base_path_option(None)));
         };
-        let written = text(url, "`url`")?;
-        let of_host = without_variables_of_host(&written, get(server, "variables"));
-        let path = path(&of_host).map_err(|why| {
-            let proposed = proposed(&written, get(server, "variables"));
-            let proposed = proposed.map(|path| format!("; with its defaults, it is {}", quoted(&path)));
-            let message = format!("the path of server {} {why}{}", quoted(&written), proposed.unwrap_or_default());
-            Problem::new(Cause::Servers, location(url), message)
+        let problem = |message| Problem::new(Cause::Servers, location(url), message);
+        let written = text(url, "`url`").map_err(|problem| (problem, base_path_option(None)))?;
+        let variables = get(server, "variables");
+        let path = path(&without_variables_of_host(&written, variables)).map(str::to_owned);
+        let path = path.map_err(|why| {
+            (
+                problem(format!("the path of server {} {why}", quoted(&written))),
+                base_path_option(proposed(&written, variables).as_deref()),
+            )
         })?;
         match &first {
-            Some(first) if first != path => {
-                let (first, path) = (quoted(first), quoted(path));
-                let message = format!("the servers have different paths, {first} and {path}");
-                return Err(Problem::new(Cause::Servers, location(url), message));
+            Some(first) if *first != path => {
+                let message = format!("the servers have different paths, {} and {}", quoted(first), quoted(&path));
+                return Err((problem(message), format!("for one of them, use `{}`", option_of("--base-path", first))));
             }
-            _ => first = Some(path.to_owned()),
+            _ => first = Some(path),
         }
     }
     Ok(first.unwrap_or_default())
+}
+
+/// The option for a base path that the servers don't show, with a path that is likely, if a policy can have it.
+pub(super) fn base_path_option(likely: Option<&str>) -> String {
+    match likely.filter(|path| base_path_diagnostic(path).is_none()) {
+        Some(path) => format!("if it is {}, use `{}`", quoted(path), option_of("--base-path", path)),
+        None => "set it with `--base-path PATH`".to_owned(),
+    }
 }
 
 /// The address with the defaults of the variables before its path. They don't change the path, unless one of their values has
@@ -203,10 +229,17 @@ fn with_defaults(text: &str, variables: Option<&Node<'_>>, is: impl Fn(&Node<'_>
     Some(replaced)
 }
 
-/// The path of an address if every variable has its default.
+/// The likely path of an address: every variable has its default, or is only a part of the host, and a relative address
+/// begins at the root.
 fn proposed(url: &str, variables: Option<&Node<'_>>) -> Option<String> {
-    let url = with_defaults(url, variables, |_| true)?;
-    path(&url).ok().map(str::to_owned)
+    let url = with_defaults(url, variables, |_| true).unwrap_or_else(|| url.to_owned());
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let path = match url.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("", |at| rest.get(at..).unwrap_or_default()),
+        None => url,
+    };
+    let path = path.trim_start_matches(['.', '/']).trim_end_matches('/');
+    Some(if path.is_empty() { String::new() } else { format!("/{path}") })
 }
 
 /// The addresses of servers, for a comparison.

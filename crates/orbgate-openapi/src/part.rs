@@ -15,6 +15,10 @@ pub(super) enum Part {
     /// Operations by their methods.
     Operations,
     Operation,
+    /// A list. Nothing depends on it but notes, so errors in it don't matter.
+    Parameters,
+    Parameter,
+    Schema,
 }
 
 /// The key that merges another mapping into this one, if it isn't quoted.
@@ -27,6 +31,10 @@ impl Keep for Part {
 
     fn of(self, key: &str) -> Option<Self> {
         Some(match (self, key) {
+            (Self::Parameters, _) | (Self::Parameter | Self::Schema, MERGE) => return None,
+            (Self::Parameter, "schema") => Self::Schema,
+            (Self::Parameter, "name" | "in" | "description" | "pattern") | (Self::Schema, "pattern") => Self::All,
+            (Self::Parameter | Self::Schema, _) => return None,
             (Self::All, _) | (_, MERGE) => Self::All,
             (Self::Root, "openapi" | "swagger" | "security" | "servers" | "x-orbs-policy" | "orbgate") => Self::All,
             (Self::Root, "info") => Self::Info,
@@ -37,7 +45,8 @@ impl Keep for Part {
             (Self::Root | Self::Info | Self::Components, _) => return None,
             (Self::PathItem, "servers" | "$ref" | "x-orbs-api") => Self::All,
             (Self::PathItem, "x-orbs-operations") => Self::Operations,
-            (Self::PathItem, "summary" | "description" | "parameters") => return None,
+            (Self::PathItem | Self::Operation, "parameters") => Self::Parameters,
+            (Self::PathItem, "summary" | "description") => return None,
             (Self::Paths | Self::PathItem, key) if key.starts_with("x-") => return None,
             (Self::Paths, _) => Self::PathItem,
             (Self::PathItem | Self::Operations, _) => Self::Operation,
@@ -49,6 +58,14 @@ impl Keep for Part {
 
     /// A list at a position where none belongs is skipped.
     fn item(self) -> Option<Self> {
-        (self == Self::All).then_some(self)
+        match self {
+            Self::All => Some(Self::All),
+            Self::Parameters => Some(Self::Parameter),
+            _ => None,
+        }
+    }
+
+    fn is_strict(self) -> bool {
+        !matches!(self, Self::Parameters | Self::Parameter | Self::Schema)
     }
 }

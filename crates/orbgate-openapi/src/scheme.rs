@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use orbgate::policy::Diagnostic;
 use orbgate::{Location, Orbs};
 use orbgate_yaml::{Diagnostics, Node, Owner, Values, quoted};
 
-use crate::node::{Problem, at, entries, get, is_visible, location, orbs, word};
-use crate::words::takes_permits;
+use crate::Options;
+use crate::node::{Cause, Problem, at, entries, get, is_visible, location, orbs, word};
+use crate::words::{option_of, takes_permits};
 
 #[derive(Debug)]
 pub(super) struct Scheme {
@@ -23,13 +23,14 @@ pub(super) struct Scheme {
 
 #[derive(Debug)]
 pub(super) enum Flavour {
-    /// OAuth 2 or OpenID Connect, or an HTTP scheme that was requested by name, whose roles are
-    /// then the scopes.
+    /// OAuth 2 or OpenID Connect.
     Scopes,
-    /// A scheme of type `http`, whose requirements can list roles.
+    /// A scheme of type `http`, whose requirements can list roles. If it is selected by name, its roles are scopes.
     Http { is_bearer: bool },
-    /// Another type, in words.
+    /// Another type that has no scopes, in words.
     Other(String),
+    /// A type that isn't known, in words.
+    Unknown(String),
 }
 
 /// The settings of an api other than its routes: `x-orbs-api`.
@@ -50,45 +51,59 @@ pub(super) struct ScopeFacts {
     pub(super) is_sensitive: bool,
 }
 
+/// The schemes that options select, by their numbers: `--scheme` and `--elsewhere`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// The schemes that are one token, the one that names the api first. If empty, each scheme with scopes has its own
+    /// tokens.
+    pub(super) token: Vec<usize>,
+    /// The schemes that something in front of the policy checks.
+    pub(super) elsewhere: Vec<usize>,
+}
+
+impl Choice {
+    /// The number of the scheme whose api has the scopes of this one.
+    pub(super) fn api_of(&self, scheme: usize) -> usize {
+        self.token.first().copied().filter(|_| self.token.contains(&scheme)).unwrap_or(scheme)
+    }
+}
+
 /// The schemes of a document, and which of them are used.
 #[derive(Debug)]
 pub(super) struct Schemes {
     pub(super) all: Vec<Scheme>,
-    /// The scheme that was requested by name.
-    pub(super) requested: Option<String>,
-    /// The number of an added scheme that the document doesn't declare: the scheme of the default
-    /// scope, if no scheme has scopes.
-    implied: Option<usize>,
+    pub(super) choice: Choice,
+    numbers: HashMap<String, usize>,
+    /// The schemes with scopes.
+    with_scopes: Vec<usize>,
 }
 
 impl Schemes {
-    /// Reads the schemes. If there is a default scope, adds a scheme for it if necessary.
-    pub(super) fn read(
-        node: Option<&Node<'_>>,
-        requested: Option<&str>,
-        default_scope: Option<&str>,
-        diagnostics: &mut Diagnostics,
-    ) -> Self {
+    /// Reads the schemes. If there is a default scope, adds a scheme for it if necessary. Reports names in options that
+    /// select no scheme, or the wrong one.
+    pub(super) fn read(node: Option<&Node<'_>>, options: &Options, diagnostics: &mut Diagnostics) -> Self {
         let declared = node.and_then(entries).unwrap_or_default();
         let scheme = |entry: &orbgate_yaml::Entry<'_>| Scheme {
             name: entry.key.text.clone().into_owned(),
             location: at(entry.key_location),
-            flavour: match flavour(&entry.value) {
-                Flavour::Http { .. } if requested == Some(&entry.key.text) => Flavour::Scopes,
-                flavour => flavour,
-            },
+            flavour: flavour(&entry.value),
             declared: listed(&entry.value).map(|entry| entry.key.text.clone().into_owned()).collect(),
             permits: permits(&entry.value),
             api: get(&entry.value, "x-orbs-api").and_then(|node| api(node, diagnostics)),
         };
-        let mut schemes =
-            Self { all: declared.iter().map(scheme).collect(), requested: requested.map(str::to_owned), implied: None };
-        let is_needed = default_scope.is_some() && requested.is_none();
-        if is_needed && schemes.with_scopes().next().is_none() {
-            schemes.implied = Some(schemes.all.len());
+        let all: Vec<_> = declared.iter().map(scheme).collect();
+        let numbers = all.iter().enumerate().map(|(number, scheme)| (scheme.name.clone(), number)).collect();
+        let has_scopes =
+            |(number, scheme): (usize, &Scheme)| matches!(scheme.flavour, Flavour::Scopes).then_some(number);
+        let with_scopes = all.iter().enumerate().filter_map(has_scopes).collect();
+        let mut schemes = Self { all, choice: Choice::default(), numbers, with_scopes };
+        schemes.choose(options, diagnostics);
+        // The document doesn't declare the scheme of the default scope, if no scheme has scopes.
+        if options.default_scope.is_some() && options.schemes.is_empty() && schemes.with_scopes.is_empty() {
+            schemes.with_scopes.push(schemes.all.len());
             schemes.all.push(Scheme {
                 name: "api".to_owned(),
-                location: Location { line: 1, column: 1 },
+                location: START,
                 flavour: Flavour::Scopes,
                 declared: HashSet::new(),
                 permits: HashMap::new(),
@@ -98,40 +113,104 @@ impl Schemes {
         schemes
     }
 
-    /// The error in the choice of a scheme.
-    pub(super) fn diagnostic(&self) -> Option<Diagnostic> {
-        let with_scopes: Vec<_> = self.with_scopes().map(|(_, scheme)| scheme).collect();
-        let names: Vec<_> = with_scopes.iter().map(|scheme| quoted(&scheme.name)).collect();
-        let location = with_scopes.first().map(|scheme| scheme.location);
-        let location = location.unwrap_or(Location { line: 1, column: 1 });
-        let message = match &self.requested {
-            Some(requested) if with_scopes.iter().any(|scheme| scheme.name == *requested) => return None,
-            Some(requested) => {
-                let known = match names.as_slice() {
-                    [] => "there is none".to_owned(),
-                    names => format!("there is {}", names.join(", ")),
-                };
-                format!("no scheme {} of the type `oauth2`, `openIdConnect` or `http`: {known}", quoted(requested))
-            }
-            None if with_scopes.len() < 2 => return None,
-            None if with_scopes.iter().all(|scheme| scheme.api.is_some()) => return None,
-            None => format!(
-                "several schemes have scopes: {}; say which one is meant with `--scheme NAME`",
-                names.join(", ")
-            ),
+    /// Finds the schemes of options, and reports every name that isn't one, or isn't one of the right type.
+    fn choose(&mut self, options: &Options, diagnostics: &mut Diagnostics) {
+        let mut report = |location, message| {
+            diagnostic(Problem::new(Cause::OtherScheme, location, message), diagnostics);
         };
-        Some(Diagnostic { location, message })
+        let mut seen = HashSet::new();
+        let names = options.schemes.iter().map(|name| (name, true));
+        for (name, is_token) in names.chain(options.elsewhere.iter().map(|name| (name, false))) {
+            let found = self.numbers.get(name).and_then(|number| Some((*number, self.all.get(*number)?)));
+            let location = found.map_or_else(|| self.start(), |(_, scheme)| scheme.location);
+            if !seen.insert(name) {
+                report(location, format!("the options name scheme {} twice", quoted(name)));
+                continue;
+            }
+            match found {
+                Some((number, Scheme { flavour: Flavour::Scopes | Flavour::Http { .. }, .. })) if is_token => {
+                    self.choice.token.push(number);
+                }
+                Some((number, Scheme { flavour: Flavour::Other(_) | Flavour::Http { .. }, .. })) if !is_token => {
+                    self.choice.elsewhere.push(number);
+                }
+                _ => report(location, self.wrong_name(&quoted(name), is_token)),
+            }
+        }
+        if !self.is_decided(&self.choice) && !self.choice.token.is_empty() {
+            for scheme in self.named(&self.choice.token).filter(|scheme| scheme.api.is_some()) {
+                let name = quoted(&scheme.name);
+                report(
+                    scheme.location,
+                    format!("scheme {name} has its own api, `x-orbs-api`: select it without others"),
+                );
+            }
+        }
     }
 
-    fn with_scopes(&self) -> impl Iterator<Item = (usize, &Scheme)> {
-        let all = self.all.iter().enumerate();
-        all.filter(|(_, scheme)| matches!(scheme.flavour, Flavour::Scopes))
+    fn wrong_name(&self, name: &str, is_token: bool) -> String {
+        let fits = |scheme: &&Scheme| match scheme.flavour {
+            Flavour::Scopes => is_token,
+            Flavour::Other(_) => !is_token,
+            Flavour::Http { .. } => true,
+            Flavour::Unknown(_) => false,
+        };
+        let (what, but) = match is_token {
+            true => ("of the type `oauth2`, `openIdConnect` or `http`", ""),
+            false => ("without scopes", ", and the policy must check those with scopes"),
+        };
+        let known: Vec<_> = self.all.iter().filter(fits).take(SHOWN).map(|scheme| quoted(&scheme.name)).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        format!("no scheme {name} {what}: there is {known}{but}")
+    }
+
+    /// Whether it is known which schemes are one token: an api can't be a part of another one.
+    pub(super) fn is_decided(&self, choice: &Choice) -> bool {
+        match (choice.token.as_slice(), self.with_scopes.as_slice()) {
+            ([_], _) | ([], [] | [_]) => true,
+            ([], several) => self.named(several).all(|scheme| scheme.api.is_some()),
+            (several, _) => self.named(several).all(|scheme| scheme.api.is_none()),
+        }
+    }
+
+    fn named(&self, numbers: &[usize]) -> impl Iterator<Item = &Scheme> {
+        numbers.iter().filter_map(|number| self.all.get(*number))
+    }
+
+    /// The options that make a choice.
+    pub(super) fn options(&self, choice: &Choice) -> String {
+        let options = |option, numbers: &[usize]| {
+            let options = self.named(numbers).map(|scheme| option_of(option, &scheme.name));
+            options.collect::<Vec<_>>()
+        };
+        [options("--scheme", &choice.token), options("--elsewhere", &choice.elsewhere)].concat().join(" ")
+    }
+
+    /// Names of schemes in a message.
+    pub(super) fn shown(&self, numbers: &[usize], and: &str) -> String {
+        let names: Vec<_> = self.named(numbers).take(SHOWN).map(|scheme| quoted(&scheme.name)).collect();
+        let more = if numbers.len() > SHOWN { " …" } else { "" };
+        names.join(and) + more
+    }
+
+    /// The schemes among which an option must choose, in a message.
+    pub(super) fn undecided(&self) -> String {
+        self.shown(&self.with_scopes, ", ")
+    }
+
+    /// The location of the first scheme with scopes.
+    pub(super) fn start(&self) -> Location {
+        self.named(&self.with_scopes).next().map_or(START, |scheme| scheme.location)
+    }
+
+    /// The numbers of the schemes that become apis.
+    pub(super) fn apis<'s>(&'s self, choice: &'s Choice) -> &'s [usize] {
+        choice.token.get(..1).unwrap_or(&self.with_scopes)
     }
 
     /// The schemes that become apis, with their numbers.
     pub(super) fn chosen(&self) -> impl Iterator<Item = (usize, &Scheme)> {
-        let requested = self.requested.as_deref();
-        self.with_scopes().filter(move |(_, scheme)| requested.is_none_or(|requested| scheme.name == requested))
+        self.apis(&self.choice).iter().filter_map(|number| Some((*number, self.all.get(*number)?)))
     }
 
     /// The scheme that becomes an api, if there is exactly one.
@@ -142,22 +221,41 @@ impl Schemes {
     }
 
     pub(super) fn find(&self, name: &str) -> Option<(usize, &Scheme)> {
-        let mut all = self.all.iter().enumerate();
-        all.find(|(number, scheme)| scheme.name == name && self.implied != Some(*number))
+        let number = *self.numbers.get(name)?;
+        self.all.get(number).map(|scheme| (number, scheme))
+    }
+
+    /// The schemes whose scopes are those of an api.
+    pub(super) fn of_api(&self, api: usize) -> impl Iterator<Item = &Scheme> {
+        let token = self.choice.token.as_slice();
+        let numbers = if token.first() == Some(&api) { token } else { &[] };
+        let own = self.all.get(api).filter(|_| numbers.is_empty());
+        own.into_iter().chain(self.named(numbers))
+    }
+
+    /// What a scope of an api permits, in words for users.
+    pub(super) fn permits(&self, api: usize, scope: &str) -> Option<&String> {
+        self.of_api(api).find_map(|scheme| scheme.permits.get(scope))
     }
 }
 
+/// The maximum number of schemes in a message.
+const SHOWN: usize = 8;
+
+const START: Location = Location { line: 1, column: 1 };
+
 fn flavour(scheme: &Node<'_>) -> Flavour {
     if get(scheme, "$ref").is_some() {
-        return Flavour::Other("a `$ref`, which is not followed".to_owned());
+        return Flavour::Unknown("a `$ref`, which is not followed".to_owned());
     }
     match get(scheme, "type").and_then(word) {
         Some("oauth2" | "openIdConnect") => Flavour::Scopes,
         Some("http") => Flavour::Http {
             is_bearer: get(scheme, "scheme").and_then(word).is_some_and(|word| word.eq_ignore_ascii_case("bearer")),
         },
-        Some(other) => Flavour::Other(format!("of the type {}", quoted(other))),
-        None => Flavour::Other("without a `type`".to_owned()),
+        Some(other @ ("apiKey" | "mutualTLS")) => Flavour::Other(format!("of the type {}", quoted(other))),
+        Some(other) => Flavour::Unknown(format!("of the type {}", quoted(other))),
+        None => Flavour::Unknown("without a `type`".to_owned()),
     }
 }
 
@@ -231,5 +329,5 @@ pub(super) fn diagnostic(problem: Problem, diagnostics: &mut Diagnostics) {
 
 /// The location of a node, for messages about the whole document.
 pub(super) fn location_of(node: Option<&Node<'_>>) -> Location {
-    node.map_or(Location { line: 1, column: 1 }, location)
+    node.map_or(START, location)
 }

@@ -1,13 +1,13 @@
 //! The security of an operation: the scopes that it needs, or why no policy can express that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use orbgate::Location;
 use orbgate_yaml::{Content as Value, Node, quoted};
 
 use crate::Options;
 use crate::node::{Cause, NoteKind, Problem, at, entries, location, malformed, text};
-use crate::scheme::{Flavour, Schemes};
+use crate::scheme::{Choice, Flavour, Schemes};
 
 /// What an operation needs: scopes of one scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,38 +55,78 @@ impl Needed {
 }
 
 /// What an operation needs, and what users should know of that.
-pub(super) type Found = Result<(Needed, Notes), Problem>;
+pub(super) type Found = Result<(Needed, Vec<Remark>), Problem>;
 
-pub(super) type Notes = Vec<(NoteKind, String)>;
+/// What users should know of an operation that is imported.
+#[derive(Clone, Debug)]
+pub(super) struct Remark {
+    pub(super) kind: NoteKind,
+    pub(super) message: String,
+    /// Of remarks with the same subject, the first one is shown, with their number.
+    pub(super) subject: Option<String>,
+}
+
+impl Remark {
+    /// A remark about one operation.
+    pub(super) const fn new(kind: NoteKind, message: String) -> Self {
+        Self { kind, message, subject: None }
+    }
+
+    /// A remark that nearly all operations can have.
+    fn of_many(kind: NoteKind, message: String) -> Self {
+        Self { kind, subject: Some(message.clone()), message }
+    }
+}
 
 /// One way to be allowed: a list of schemes with scopes, all of which are required.
-type Way = Vec<(String, Vec<String>)>;
+pub(super) type Way = Vec<(String, Vec<String>)>;
+
+/// The part of a way that the policy checks.
+type Rest<'w> = Vec<(&'w str, &'w [String])>;
 
 /// Why no policy can express it.
 type Why = (Cause, String);
+
+/// Which schemes count, and how.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules<'r> {
+    pub(super) schemes: &'r Schemes,
+    pub(super) choice: &'r Choice,
+    pub(super) options: &'r Options,
+}
 
 /// Far more alternatives and names than a policy can have. Comparing more of them with each other could take long.
 const ALTERNATIVES: usize = 256;
 const NAMES: usize = 1_024;
 
 /// The requirements of an operation without `security`, in a document without it.
-pub(super) fn default(operation: Location, schemes: &Schemes, options: &Options) -> Found {
-    match (schemes.only(), &options.default_scope) {
-        (Some((scheme, _)), Some(scope)) => Ok((Needed::one(scheme, scope.clone()), Notes::new())),
-        _ => {
-            let message = "neither the operation nor the document has `security`";
-            Err(Problem::new(Cause::NoSecurity, operation, message))
-        }
+pub(super) fn default(operation: Location, rules: Rules<'_>) -> Found {
+    let (only, default_scope) = (rules.schemes.only(), &rules.options.default_scope);
+    if let (Some((scheme, _)), Some(scope)) = (only, default_scope) {
+        return Ok((Needed::one(scheme, scope.clone()), Vec::new()));
     }
+    let takes_option = default_scope.is_none() && (only.is_some() || rules.schemes.chosen().next().is_none());
+    let advice = if takes_option { DEFAULT_SCOPE } else { "" };
+    let message = format!("neither the operation nor the document has `security`{advice}");
+    Err(Problem::new(Cause::NoSecurity, operation, message))
 }
 
+/// The option for operations that name no scope.
+const DEFAULT_SCOPE: &str = "; with `--default-scope SCOPE`, the policy requires SCOPE";
+
 /// The requirements that `security` states.
-pub(super) fn needed(security: &Node<'_>, schemes: &Schemes, options: &Options) -> Found {
-    let problem = |(kind, message): Why| Problem::new(kind, location(security), message);
-    let mut notes = Notes::new();
-    let ways = required(read(security)?, schemes, options, &mut notes).map_err(problem)?;
-    let (scheme, alternatives) = of_one_scheme(ways, schemes, options, &mut notes).map_err(problem)?;
-    let (scope, alternatives) = without_redundant(alternatives, &mut notes).map_err(problem)?;
+pub(super) fn needed(security: &Node<'_>, rules: Rules<'_>) -> Found {
+    of_ways(&read(security)?, rules).map_err(|(kind, message)| Problem::new(kind, location(security), message))
+}
+
+/// What any of these ways requires.
+pub(super) fn of_ways(ways: &[Way], rules: Rules<'_>) -> Result<(Needed, Vec<Remark>), Why> {
+    let mut remarks = Vec::new();
+    let rests = required(ways, rules, &mut remarks)?;
+    let (scheme, alternatives) = of_one_scheme(rests, rules, &mut remarks)?;
+    let (scope, alternatives) = without_redundant(alternatives, &mut remarks)?;
+    let several = alternatives.iter().find(|scopes| scopes.len() > 1);
+    remarks.extend(several.map(all_of));
     let mut needed = Needed::one(scheme, scope);
     for (number, mut scopes) in alternatives.into_iter().enumerate() {
         if number == 0 {
@@ -97,108 +137,186 @@ pub(super) fn needed(security: &Node<'_>, schemes: &Schemes, options: &Options) 
         }
     }
     needed.or.sort_unstable();
-    if let Some(declared) = schemes.all.get(scheme).filter(|scheme| !scheme.declared.is_empty()) {
-        let unknown: BTreeSet<_> = needed.scopes().filter(|scope| !declared.declared.contains(*scope)).collect();
-        let unknown = unknown.into_iter().filter(|scope| options.default_scope.as_ref() != Some(scope));
-        let message =
-            |scope: &String| format!("scheme {} doesn't declare scope {}", quoted(&declared.name), quoted(scope));
-        notes.extend(unknown.map(|scope| (NoteKind::UndeclaredScope, message(scope))));
+    undeclared(&needed, rules, &mut remarks);
+    Ok((needed, remarks))
+}
+
+/// Remarks on the scopes that none of the api's schemes declares. A scheme that declares none might have any.
+fn undeclared(needed: &Needed, rules: Rules<'_>, remarks: &mut Vec<Remark>) {
+    let schemes: Vec<_> = rules.schemes.of_api(needed.scheme).collect();
+    if schemes.iter().any(|scheme| scheme.declared.is_empty()) {
+        return;
     }
-    Ok((needed, notes))
+    let is_declared = |scope: &&String| schemes.iter().any(|scheme| scheme.declared.contains(*scope));
+    let unknown: BTreeSet<_> = needed.scopes().filter(|scope| !is_declared(scope)).collect();
+    let names: Vec<_> = schemes.iter().map(|scheme| scheme.name.clone()).collect();
+    let names = match names.as_slice() {
+        [one] => format!("scheme {} doesn't declare", quoted(one)),
+        several => format!("none of the schemes {} declares", list(several)),
+    };
+    let unknown = unknown.into_iter().filter(|scope| rules.options.default_scope.as_ref() != Some(scope));
+    let remark =
+        |scope: &String| Remark::of_many(NoteKind::UndeclaredScope, format!("{names} scope {}", quoted(scope)));
+    remarks.extend(unknown.map(remark));
+}
+
+/// The remark that several scopes are needed at once.
+fn all_of(scopes: &BTreeSet<String>) -> Remark {
+    let scopes = list(&scopes.iter().cloned().collect::<Vec<_>>());
+    let message =
+        format!("all of {scopes} are needed at once; if the document means any of them, use `--all-of-as-any`");
+    Remark { kind: NoteKind::AllOf, message, subject: Some(String::new()) }
 }
 
 /// Whether some way to be allowed is by scopes.
 pub(super) fn names_scopes(security: Option<&Node<'_>>) -> bool {
     let ways = security.and_then(|security| read(security).ok()).unwrap_or_default();
+    have_scopes(&ways)
+}
+
+pub(super) fn have_scopes(ways: &[Way]) -> bool {
     ways.iter().flatten().any(|(_, scopes)| !scopes.is_empty())
 }
 
-/// The ways to be allowed that count: those of the scheme that was asked for, none of them without a token.
-fn required(mut ways: Vec<Way>, schemes: &Schemes, options: &Options, notes: &mut Notes) -> Result<Vec<Way>, Why> {
+/// The ways to be allowed that count, without schemes that are checked elsewhere: those of the schemes that were asked for,
+/// none of them without a token.
+fn required<'w>(ways: &'w [Way], rules: Rules<'_>, remarks: &mut Vec<Remark>) -> Result<Vec<Rest<'w>>, Why> {
     if ways.is_empty() {
         return Err((Cause::Open, "`security: []`: anyone can call it".to_owned()));
     }
     if ways.iter().any(Vec::is_empty) {
         let is_only = ways.iter().all(Vec::is_empty);
-        if is_only || !options.require_optional {
+        if is_only || !rules.options.require_optional {
             let advice = if is_only { "" } else { "; with `--optional require`, the policy requires it" };
             let message = format!("one way to be allowed is `{{}}`: security is optional{advice}");
             return Err((Cause::Optional, message));
         }
-        ways.retain(|way| !way.is_empty());
         let message = "callers without a token are denied, although one way to be allowed is `{}`";
-        notes.push((NoteKind::RequiredOptional, message.to_owned()));
+        remarks.push(Remark::new(NoteKind::RequiredOptional, message.to_owned()));
     }
-    if let Some(requested) = &schemes.requested {
-        // The policy allows nothing to callers of other schemes.
-        ways.retain(|way| way.iter().any(|(name, _)| name == requested));
-        if ways.is_empty() {
-            return Err((Cause::OtherScheme, format!("no way to be allowed is by {}", quoted(requested))));
+    let mut rests = Vec::with_capacity(ways.len());
+    let mut dropped = BTreeSet::new();
+    for way in ways.iter().filter(|way| !way.is_empty()) {
+        let rest: Rest<'_> = way.iter().map(|(name, scopes)| (name.as_str(), scopes.as_slice())).collect();
+        let names = schemes_of(&rest);
+        let rest: Rest<'_> = rest.into_iter().filter(|part| !rules.is_elsewhere(part)).collect();
+        if rest.is_empty() {
+            dropped.insert(names);
+        } else {
+            rests.push(rest);
         }
     }
-    Ok(ways)
+    if let Some(names) = dropped.first().filter(|_| rests.is_empty()) {
+        return Err((Cause::OtherScheme, format!("the policy has nothing to check: {names} is checked elsewhere")));
+    }
+    remarks.extend(dropped.into_iter().map(|names| {
+        let message = format!("callers with only {names} are denied: the policy has nothing to check");
+        Remark::of_many(NoteKind::DroppedAlternative, message)
+    }));
+    if !rules.choice.token.is_empty() {
+        // The policy allows nothing to callers of other schemes.
+        rests.retain(|rest| rest.iter().any(|(name, _)| rules.is_token(name)));
+        if rests.is_empty() {
+            let names: Vec<_> = rules.options.schemes.iter().map(|name| quoted(name)).collect();
+            return Err((Cause::OtherScheme, format!("no way to be allowed is by {}", names.join(" or "))));
+        }
+    }
+    Ok(rests)
+}
+
+impl Rules<'_> {
+    fn is_token(&self, name: &str) -> bool {
+        self.schemes.find(name).is_some_and(|(number, _)| self.choice.token.contains(&number))
+    }
+
+    /// Whether something in front of the policy checks it. Roles aren't dropped.
+    fn is_elsewhere(&self, (name, roles): &(&str, &[String])) -> bool {
+        let scheme = self.schemes.find(name).filter(|_| roles.is_empty());
+        scheme.is_some_and(|(number, _)| self.choice.elsewhere.contains(&number))
+    }
 }
 
 /// The alternatives of the first scheme that has scopes. The others are dropped, which only narrows what is allowed.
 fn of_one_scheme(
-    ways: Vec<Way>,
-    schemes: &Schemes,
-    options: &Options,
-    notes: &mut Notes,
+    rests: Vec<Rest<'_>>,
+    rules: Rules<'_>,
+    remarks: &mut Vec<Remark>,
 ) -> Result<(usize, Vec<Vec<String>>), Why> {
     let mut kept: Vec<Vec<String>> = Vec::new();
     let mut of = None;
     let mut dropped = Vec::new();
-    for way in ways {
-        match scopes_of(&way, schemes, options) {
-            Ok((_, scopes)) if scopes.is_empty() => {
-                let name = way.first().map(|(name, _)| quoted(name)).unwrap_or_default();
-                return Err((Cause::NoScope, format!("{name} is needed without a scope")));
+    for rest in rests {
+        match scopes_of(&rest, rules) {
+            Ok((_, alternatives)) if alternatives.iter().any(Vec::is_empty) => {
+                let are = if rest.len() > 1 { "are" } else { "is" };
+                let message = format!("{} {are} needed without a scope{DEFAULT_SCOPE}", schemes_of(&rest));
+                return Err((Cause::NoScope, message));
             }
-            Ok((scheme, scopes)) if of.is_none_or(|of| of == scheme) => {
+            Ok((scheme, alternatives)) if of.is_none_or(|of| of == scheme) => {
                 of = Some(scheme);
-                kept.push(scopes);
+                kept.extend(alternatives);
             }
             Ok(_) => {
                 let message = "it isn't the scheme of the first alternative with scopes";
-                dropped.push((way, (Cause::OtherScheme, message.to_owned())));
+                dropped.push((rest, (Cause::OtherScheme, message.to_owned())));
             }
-            Err(why) => dropped.push((way, why)),
+            Err(why) => dropped.push((rest, why)),
         }
     }
     let Some(scheme) = of else {
         let why = dropped.into_iter().next().map(|(_, why)| why);
         return Err(why.unwrap_or((Cause::Open, String::new())));
     };
-    let dropped = dropped.into_iter().map(|(way, (cause, why))| match cause {
-        Cause::SeveralSchemes => format!("callers with {} are denied: {why}", schemes_of(&way)),
-        _ => format!("callers with only {} are denied: {why}", schemes_of(&way)),
+    let dropped = dropped.into_iter().map(|(rest, (cause, why))| match cause {
+        Cause::SeveralSchemes => format!("callers with {} are denied: {why}", schemes_of(&rest)),
+        _ => format!("callers with only {} are denied: {why}", schemes_of(&rest)),
     });
     // Of ways with the same schemes, one is enough.
     let dropped: BTreeSet<_> = dropped.collect();
-    notes.extend(dropped.into_iter().map(|message| (NoteKind::DroppedAlternative, message)));
+    remarks.extend(dropped.into_iter().map(|message| Remark::of_many(NoteKind::DroppedAlternative, message)));
     Ok((scheme, kept))
 }
 
-/// The scheme's number and the scopes of a way to be allowed, or why a policy can't express it.
-fn scopes_of(way: &Way, schemes: &Schemes, options: &Options) -> Result<(usize, Vec<String>), Why> {
-    let [(name, scopes)] = way.as_slice() else {
-        return Err((Cause::SeveralSchemes, format!("all of these schemes are needed: {}", schemes_of(way))));
-    };
-    let Some((scheme, declared)) = schemes.find(name) else {
-        return Err((Cause::UnknownScheme, format!("scheme {} is not declared", quoted(name))));
-    };
-    if let Some(flavour) = without_scopes(&declared.flavour, name, scopes) {
-        return Err((Cause::OtherScheme, format!("scheme {} has no scopes: it is {flavour}", quoted(name))));
+/// The number of the scheme that is the api, and the scopes of a way to be allowed, or why a policy can't express it. Several
+/// lists only with `--all-of-as-any`.
+fn scopes_of(rest: &Rest<'_>, rules: Rules<'_>) -> Result<(usize, Vec<Vec<String>>), Why> {
+    if rest.len() > 1 && !rest.iter().all(|(name, _)| rules.is_token(name)) {
+        return Err((Cause::SeveralSchemes, format!("all of these schemes are needed: {}", schemes_of(rest))));
     }
-    let default_scope = options.default_scope.iter().filter(|_| scopes.is_empty());
-    Ok((scheme, scopes.iter().chain(default_scope).cloned().collect()))
+    let (mut api, mut lists) = (None, 0_usize);
+    let (mut scopes, mut seen) = (Vec::new(), HashSet::new());
+    for (name, own) in rest {
+        let Some((scheme, declared)) = rules.schemes.find(name) else {
+            return Err((Cause::UnknownScheme, format!("scheme {} is not declared", quoted(name))));
+        };
+        if let Some(why) = rules.without_scopes(scheme, &declared.flavour, own) {
+            return Err((Cause::OtherScheme, format!("scheme {} {why}", quoted(name))));
+        }
+        api = Some(rules.choice.api_of(scheme));
+        lists = lists.saturating_add(usize::from(!own.is_empty()));
+        scopes.extend(own.iter().filter(|scope| seen.insert(scope.as_str())).cloned());
+    }
+    if scopes.is_empty() {
+        scopes.extend(rules.options.default_scope.clone());
+    }
+    let alternatives = match rules.options.all_of_as_any && scopes.len() > 1 {
+        false => vec![scopes],
+        true if lists == 1 => scopes.into_iter().map(|scope| vec![scope]).collect(),
+        true => {
+            let message = format!(
+                "`--all-of-as-any` can't be applied, because several schemes have scopes: {}",
+                schemes_of(rest)
+            );
+            return Err((Cause::SeveralSchemes, message));
+        }
+    };
+    Ok((api.unwrap_or_default(), alternatives))
 }
 
 /// The owner, and the alternatives as sets, the owner's first. No set contains another.
 fn without_redundant(
     alternatives: Vec<Vec<String>>,
-    notes: &mut Notes,
+    remarks: &mut Vec<Remark>,
 ) -> Result<(String, Vec<BTreeSet<String>>), Why> {
     let mut firsts = Vec::new();
     let mut sets: Vec<BTreeSet<String>> = Vec::new();
@@ -222,7 +340,7 @@ fn without_redundant(
             Some(enough) => {
                 let [set, enough] = [set, enough].map(|set| list(&set.iter().cloned().collect::<Vec<_>>()));
                 let message = format!("{set} is a way to be allowed that isn't needed, because {enough} is enough");
-                notes.push((NoteKind::RedundantAlternative, message));
+                remarks.push(Remark::new(NoteKind::RedundantAlternative, message));
             }
             None => {
                 owner.get_or_insert(first);
@@ -233,20 +351,41 @@ fn without_redundant(
     Ok((owner.unwrap_or_default(), left))
 }
 
-/// The type of a scheme whose requirements name no scopes.
-fn without_scopes(flavour: &Flavour, name: &str, scopes: &[String]) -> Option<String> {
-    match flavour {
-        Flavour::Scopes => None,
-        Flavour::Other(flavour) => Some(flavour.clone()),
-        Flavour::Http { is_bearer: true } if scopes.is_empty() => {
-            Some(format!("of the type `http`; with `--scheme {name} --default-scope SCOPE` its operations need SCOPE"))
+impl Rules<'_> {
+    /// Why requirements of a scheme are no scopes.
+    fn without_scopes(&self, scheme: usize, flavour: &Flavour, scopes: &[String]) -> Option<String> {
+        let is_elsewhere = self.choice.elsewhere.contains(&scheme);
+        Some(match flavour {
+            _ if is_elsewhere => "has roles, which the policy must check, so it can't be checked elsewhere".to_owned(),
+            Flavour::Scopes => return None,
+            Flavour::Http { .. } if self.choice.token.contains(&scheme) => return None,
+            Flavour::Other(flavour) | Flavour::Unknown(flavour) => format!("has no scopes: it is {flavour}"),
+            Flavour::Http { is_bearer } => {
+                let token = self.choice_with(scheme).filter(|_| *is_bearer && scopes.is_empty());
+                let options = token.map(|token| self.schemes.options(&token));
+                let advice = options
+                    .map(|options| format!("; with `{options} --default-scope SCOPE`, the policy requires SCOPE"));
+                format!("has no scopes: it is of the type `http`{}", advice.unwrap_or_default())
+            }
+        })
+    }
+
+    /// The choice in which a scheme is one token with those that are chosen.
+    fn choice_with(&self, scheme: usize) -> Option<Choice> {
+        let mut choice = self.choice.clone();
+        if choice.token.is_empty() {
+            // The scheme of the default scope isn't declared.
+            let is_declared = |name: &str, number| self.schemes.find(name).is_some_and(|(found, _)| found == number);
+            let only = self.schemes.only().filter(|(number, scheme)| is_declared(&scheme.name, *number));
+            choice.token.extend(only.map(|(number, _)| number));
         }
-        Flavour::Http { .. } if scopes.is_empty() => Some("of the type `http`".to_owned()),
-        Flavour::Http { .. } => Some(format!("of the type `http`; with `--scheme {name}` its roles count as scopes")),
+        choice.token.push(scheme);
+        (self.schemes.is_decided(self.choice) && self.schemes.is_decided(&choice)).then_some(choice)
     }
 }
 
-fn read(node: &Node<'_>) -> Result<Vec<Way>, Problem> {
+/// The ways to be allowed that `security` lists.
+pub(super) fn read(node: &Node<'_>) -> Result<Vec<Way>, Problem> {
     let Value::Sequence(items) = &node.kind else {
         return Err(malformed(node, "`security` must be a list"));
     };
@@ -274,9 +413,9 @@ fn way(node: &Node<'_>) -> Result<Way, Problem> {
 /// The maximum number of list items in a message.
 const SHOWN: usize = 4;
 
-fn schemes_of(way: &Way) -> String {
-    let schemes: Vec<_> = way.iter().take(SHOWN).map(|(name, _)| quoted(name)).collect();
-    let more = if way.len() > SHOWN { " and …" } else { "" };
+fn schemes_of(rest: &Rest<'_>) -> String {
+    let schemes: Vec<_> = rest.iter().take(SHOWN).map(|(name, _)| quoted(name)).collect();
+    let more = if rest.len() > SHOWN { " and …" } else { "" };
     schemes.join(" and ") + more
 }
 

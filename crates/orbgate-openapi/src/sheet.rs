@@ -178,6 +178,9 @@ fn write(document: &Document) -> (Sheet, Vec<Written>) {
     let mut sheet = Sheet::default();
     let mut written = Vec::new();
     let facts = &document.policy;
+    for comment in &facts.comments {
+        sheet.line(Owner::Head, 0, &format!("# {comment}"));
+    }
     sheet.line(Owner::Head, 0, "orbgate: 1");
     if let Some(name) = &facts.name {
         sheet.line(Owner::Head, 0, &format!("name: {}", scalar(name)));
@@ -281,7 +284,7 @@ fn scopes<'d>(document: &'d Document, scheme: usize, shared: &Shared<'d>) -> Vec
         let Some(need) = operation.need.as_ref().ok().filter(|need| need.needed.scheme == scheme) else {
             continue;
         };
-        let permits = |name: &String| declared.and_then(|scheme| scheme.permits.get(name));
+        let permits = |name: &String| document.schemes.permits(scheme, name);
         let mut location_of = |name: &'d String, scopes: &mut Vec<Scope<'d>>| {
             *locations.entry(name).or_insert_with(|| {
                 scopes.push(scope(name, permits(name), None));

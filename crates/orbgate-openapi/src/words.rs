@@ -42,6 +42,26 @@ pub(super) fn scalar(text: &str) -> String {
     }
 }
 
+/// The policy reader's error for a string as a base path.
+pub(super) fn base_path_diagnostic(base_path: &str) -> Option<String> {
+    let base_path = scalar(base_path);
+    let text = format!("orbgate: 1\napis:\n  api:\n    base_path: {base_path}\n    scopes: {{}}\n");
+    let error = Policy::from_yaml(&text).err()?;
+    Some(error.diagnostics().first()?.message.clone())
+}
+
+/// An option and its value in the syntax of a shell.
+pub(super) fn option_of(option: &str, value: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:@%+,".contains(&byte);
+    let word = match !value.is_empty() && value.bytes().all(is_plain) {
+        true => value.to_owned(),
+        false => format!("'{}'", value.replace('\'', "'\\''")),
+    };
+    // Otherwise, it would be an option itself.
+    let between = if value.starts_with('-') { "=" } else { " " };
+    format!("{option}{between}{word}")
+}
+
 /// The maximum number of alternatives in a message.
 const SHOWN: usize = 4;
 

@@ -15,6 +15,7 @@ mod hostile;
 mod kinds;
 mod needs;
 mod options;
+mod schemes;
 #[allow(dead_code, reason = "the core's tests use all of it")]
 #[path = "../../orbgate/tests/support/mod.rs"]
 mod support;

@@ -86,7 +86,7 @@ fn what_is_left_open_is_asked_for() {
     ] {
         expected.add(&document, [imported(&document, &nothing()).unwrap_err()]);
     }
-    let unknown = Options { scheme: Some("key".to_owned()), ..free() };
+    let unknown = Options { schemes: vec!["key".to_owned()], ..free() };
     let document = with(LOGIN, get);
     expected.add("scheme `key`", [imported(&document, &unknown).unwrap_err()]);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "options: what is left open");
@@ -120,7 +120,7 @@ fn a_scheme_that_is_asked_for_leaves_other_ways_aside_and_never_loosens_its_own(
   /optional: { get: { security: [{ login: [s] }, {}] } }
   /other: { get: { security: [{ other: [s] }] } }",
     );
-    let options = Options { scheme: Some("login".to_owned()), ..free() };
+    let options = Options { schemes: vec!["login".to_owned()], ..free() };
     let imported = import(document.as_bytes(), &options).unwrap();
     let kinds: Vec<_> = imported.left_out.iter().map(|left| left.kind.as_str()).collect();
     assert_eq!(kinds, ["several_schemes", "optional", "other_scheme"]);
@@ -139,10 +139,13 @@ fn the_roles_of_a_http_scheme_count_where_it_is_asked_for() {
     let told = import(document.as_bytes(), &free()).unwrap();
     assert_eq!(told.operations, 0);
     let message = &told.left_out[0].message;
-    assert!(message.contains("`--scheme bearer` "), "{message}");
+    assert!(message.contains("with `--scheme bearer`, the roles of `bearer` are scopes"), "{message}");
     let message = &told.left_out[1].message;
-    assert!(message.contains("`--scheme bearer --default-scope SCOPE` "), "{message}");
-    let options = Options { scheme: Some("bearer".to_owned()), ..free() };
+    assert!(message.contains("`--scheme bearer --default-scope SCOPE`, "), "{message}");
+    let options = Options { default_scope: Some("api".to_owned()), ..free() };
+    let message = &import(document.as_bytes(), &options).unwrap().left_out[1].message;
+    assert!(message.contains("with `--scheme bearer --default-scope SCOPE`, "), "{message}");
+    let options = Options { schemes: vec!["bearer".to_owned()], ..free() };
     let result = import(document.as_bytes(), &options).unwrap();
     assert!(
         result.policy.contains("a:read:\n        orbs: false\n        routes:\n          - GET /a\n"),
@@ -284,7 +287,7 @@ fn variables_of_the_host_leave_the_path_known() {
         "servers: [{{ url: '{{root}}/v2', variables: {{ root: {{ default: 'https://a.example/x' }} }} }}]\n{get}"
     );
     let message = imported(&with(LOGIN, &server), &free()).unwrap_err();
-    assert!(message.contains("with its defaults, it is `/x/v2`: set the option"), "{message}");
+    assert!(message.contains("if it is `/x/v2`, use `--base-path /x/v2`"), "{message}");
 }
 
 #[test]
@@ -336,6 +339,49 @@ fn a_fragment_never_reaches_a_server() {
     let (left, _, policy) = ran(&with(LOGIN, &paths("security: [{ login: [t] }]")));
     assert_eq!(left, ["duplicate GET /f/{id}", "duplicate GET /f/{link}#link"]);
     assert!(policy.contains("- PUT /f/{id}\n") && policy.contains("- GET /{a}/{b}\n"), "{policy}");
+}
+
+/// As Google's documents have it.
+#[test]
+fn a_parameter_of_several_segments_is_noted_once() {
+    let paths = "paths:
+  /v1/{name}:
+    parameters: [{ name: name, in: path, schema: { pattern: '^projects/[^/]+$' } }]
+    get: { security: [{ login: [s] }] }
+    put: { parameters: [{ name: name, in: path, description: 'as `a/{b}`' }], security: [{ login: [s] }] }
+    post: { security: [{ login: [] }] }
+  /v1/{name}:cancel:
+    post: { parameters: [{ name: name, in: path, description: 'as `a/{b}`' }], security: [{ login: [s] }] }
+  /v1/a/{name}: { get: { parameters: [{ name: name, in: query, description: 'as `b/{c}`' }], security: [{ login: [s] }] } }";
+    let imported = import(with(LOGIN, paths).as_bytes(), &free()).unwrap();
+    let notes: Vec<_> =
+        imported.notes.iter().map(|note| format!("{} {}: {}", note.kind, note.operation, note.message)).collect();
+    let note = "multi_segment GET /v1/{name}: parameter `name` seems to take several segments, such as `^projects/[^/]+$`, and a policy's parameter takes one: such calls are denied (in 2 operations)";
+    assert_eq!(notes, [note]);
+    assert_eq!((imported.with_scopes_imported, imported.multi_segment), (3, 2));
+    let message = "`{name}:cancel` is a parameter and a method in one segment, and a policy's parameter is a whole segment, so `{name}` would decide the calls of every such method";
+    assert!(imported.left_out.iter().any(|left| left.message == message), "{:?}", imported.left_out);
+}
+
+/// Only notes depend on them.
+#[test]
+fn errors_in_parameters_do_not_matter() {
+    for parameters in [
+        "{ a: b }",
+        "*none",
+        "[*none, { <<: *none, name: id, in: path }, [a], a, { ? [a] : b, name: a, name: b }]",
+        "[{ schema: { <<: { a: b }, pattern: [a], pattern: b }, in: path, name: id }]",
+        "[{ name: { a: b }, in: path }, { in: [path], name: id, description: { a: b } }]",
+    ] {
+        let path = format!(
+            "/a/{{id}}: {{ parameters: {parameters}, get: {{ parameters: {parameters}, security: [{{ login: [s] }}] }} }}"
+        );
+        let imported = import(with(LOGIN, &format!("paths:\n  {path}")).as_bytes(), &free());
+        assert_eq!(imported.map(|imported| (imported.operations, imported.notes)), Ok((1, vec![])), "{parameters}");
+    }
+    let json = r#"{ "openapi": "3.0.0", "components": { "securitySchemes": { "l": { "type": "oauth2" } } }, "paths": { "/a": { "get": {
+        "parameters": [{ "name": "a", "name": "b", "<<": 1 }], "security": [{ "l": ["s"] }] } } } }"#;
+    assert_eq!(import(json.as_bytes(), &free()).unwrap().operations, 1);
 }
 
 /// As Xero's document has it.
@@ -438,7 +484,7 @@ fn an_optional_scope_may_be_required() {
     let options = Options { require_optional: true, ..free() };
     assert_eq!(left(&options).0, "optional open");
     assert_eq!(left(&options).1, "required_optional GET /a, required_optional GET /b, dropped_alternative GET /b");
-    let options = Options { scheme: Some("login".to_owned()), ..options };
+    let options = Options { schemes: vec!["login".to_owned()], ..options };
     assert_eq!(left(&options).0, "optional open");
     assert_eq!(left(&options).1, "required_optional GET /a, required_optional GET /b");
     // Callers without a token are denied.

@@ -16,6 +16,7 @@ pub(crate) struct ImportedAnswer {
     operations: usize,
     with_scopes: usize,
     with_scopes_imported: usize,
+    multi_segment: usize,
     left_out: Vec<LeftOutRow>,
     notes: Vec<LeftOutRow>,
 }
@@ -44,11 +45,13 @@ pub(crate) struct DriftRow {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Open {
-    scheme: Option<String>,
+    schemes: Vec<String>,
+    elsewhere: Vec<String>,
     base_path: Option<String>,
     default_scope: Option<String>,
     orbs: Option<GivenOrbs>,
     require_optional: bool,
+    all_of_as_any: bool,
 }
 
 /// The orbs of a call, in the policy's syntax.
@@ -66,11 +69,13 @@ impl From<Open> for Options {
             GivenOrbs::Amount(amount) => Orbs::Amount(amount),
         });
         Self {
-            scheme: open.scheme,
+            schemes: open.schemes,
+            elsewhere: open.elsewhere,
             base_path: open.base_path,
             default_scope: open.default_scope,
             orbs,
             require_optional: open.require_optional,
+            all_of_as_any: open.all_of_as_any,
         }
     }
 }
@@ -100,6 +105,7 @@ pub(crate) fn openapi_import(py: Python<'_>, document: Text<'_>, open: Open) -> 
             operations: imported.operations,
             with_scopes: imported.with_scopes,
             with_scopes_imported: imported.with_scopes_imported,
+            multi_segment: imported.multi_segment,
             left_out: left_out.collect(),
             notes: notes.collect(),
         })

@@ -37,6 +37,11 @@ pub(super) fn entry<'a>(
     }
 }
 
+/// Whether a key is a string, and doesn't merge another mapping into this one.
+pub(super) fn is_ordinary(key: &Node<'_>) -> bool {
+    matches!(&key.kind, Content::Scalar(text) if !(text.plain && text.text == "<<"))
+}
+
 /// Reports each entry whose key already occurs in the same mapping.
 pub fn refuse_duplicates(entries: &[Entry<'_>], diagnostics: &mut Diagnostics) {
     if are_unique(entries) {

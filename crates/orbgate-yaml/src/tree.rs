@@ -14,7 +14,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 use crate::conflict;
 use crate::diagnostics::Diagnostics;
 use crate::input::{Bounded, Budget};
-use crate::keys::{entry, refuse_duplicates};
+use crate::keys::{entry, is_ordinary, refuse_duplicates};
 use crate::node::{Content, Entry, Location, Node, Scalar};
 use crate::syntax::{self, Format, location};
 
@@ -221,7 +221,7 @@ impl<'a, K: Keep> Builder<'a, K> {
 
     /// Completes the innermost collection.
     fn end(&mut self, diagnostics: &mut Diagnostics) -> ControlFlow<()> {
-        let Some(Open { location, so_far, .. }) = self.open.pop() else {
+        let Some(Open { location, so_far, keep, .. }) = self.open.pop() else {
             return ControlFlow::Break(());
         };
         let kind = match so_far {
@@ -231,7 +231,9 @@ impl<'a, K: Keep> Builder<'a, K> {
             }
             SoFar::Mapping(mut entries, _) => {
                 entries.shrink_to_fit();
-                refuse_duplicates(&entries, diagnostics);
+                if keep.is_strict() {
+                    refuse_duplicates(&entries, diagnostics);
+                }
                 Content::Mapping(entries)
             }
         };
@@ -319,11 +321,12 @@ impl<'a, K: Keep> Builder<'a, K> {
     fn close(&mut self, location: Location, kind: Content<'a>, diagnostics: &mut Diagnostics) -> ControlFlow<()> {
         let node = Node { location, kind };
         let is_own = self.format.is_some();
-        match self.open.last_mut().map(|open| &mut open.so_far) {
+        match self.open.last_mut().map(|open| (&mut open.so_far, open.keep)) {
             None => self.root = Some(node),
-            Some(SoFar::Sequence(items)) => items.push(node),
-            Some(SoFar::Mapping(entries, key)) => match key.take() {
+            Some((SoFar::Sequence(items), _)) => items.push(node),
+            Some((SoFar::Mapping(entries, key), keep)) => match key.take() {
                 None => *key = Some(node),
+                Some(key) if !keep.is_strict() && !is_ordinary(&key) => {}
                 Some(key) => entries.extend(entry(key, node, is_own, diagnostics)),
             },
         }
@@ -377,6 +380,11 @@ pub trait Keep: Copy {
 
     /// The parts of a list item that are kept.
     fn item(self) -> Option<Self>;
+
+    /// Whether an invalid key of a mapping is an error. Otherwise it is skipped, and so is a merge key.
+    fn is_strict(self) -> bool {
+        true
+    }
 }
 
 /// Keeps the whole file.

@@ -90,8 +90,17 @@ pub(crate) struct Check {
 #[derive(Debug, Args)]
 pub(crate) struct Open {
     /// Security scheme whose scopes are used, or roles if it is `http`
+    ///
+    /// Repeat it for schemes that are one token: the scopes that an operation
+    /// requires of them are joined, in one api, named after the first scheme.
     #[arg(long, value_name = "NAME")]
-    pub(crate) scheme: Option<String>,
+    pub(crate) scheme: Vec<String>,
+
+    /// Security scheme without scopes that something in front checks; repeatable
+    ///
+    /// The policy then doesn't require it, which a comment in the policy says.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) elsewhere: Vec<String>,
 
     /// Base path, instead of the path of `servers`
     #[arg(long, value_name = "PATH")]
@@ -107,6 +116,13 @@ pub(crate) struct Open {
     /// left out.
     #[arg(long, value_name = "require")]
     pub(crate) optional: Option<OptionalSecurity>,
+
+    /// Require any of several scopes where the document requires all of them
+    ///
+    /// Many documents mean any of them. A comment in the policy says so. It
+    /// isn't possible where scopes of several schemes are needed at once.
+    #[arg(long)]
+    pub(crate) all_of_as_any: bool,
 
     /// Orbs of calls without `x-orbs`: `false`, `true` or a number
     #[arg(long, value_parser = orbs)]
@@ -150,8 +166,10 @@ FILE:LINE:COLUMN: left out[KIND]: METHOD PATH: why. An operation is left out
 if a policy can't express it: no scope, optional security, a parameter within a
 segment. Its path is closed, so that no other route decides its calls; if that
 is impossible, such a route is left out, too. The policy never allows a call
-for less than the document requires. No `$ref` is followed. A line note[KIND]
-tells what you should know about an operation in the policy.
+for less than the document requires, unless you use --elsewhere or
+--all-of-as-any. No `$ref` is followed. A line note[KIND] tells what you should
+know about an operation in the policy. Messages name the options with which
+most operations are imported.
 
 Examples:
   orbgate openapi import openapi.yaml --orbs false > policy.yaml

@@ -58,17 +58,22 @@ fn report(file: &str, imported: &Imported) {
         }
         let operations = count(imported.operations, "operation");
         match imported.left_out.len() {
-            0 => writeln!(out, "{file}: {ALLOW}ok{ALLOW:#}: {operations}"),
+            0 => writeln!(out, "{file}: {ALLOW}ok{ALLOW:#}: {operations}{}", share(imported)),
             left => writeln!(out, "{file}: {operations}, {DENY}{left} left out{DENY:#}{}", share(imported)),
         }
     });
 }
 
-/// The share of the operations with scopes that were imported.
+/// The share of the operations with scopes that were imported, and how many of them no call might match.
 fn share(imported: &Imported) -> String {
     let (part, all) = (imported.with_scopes_imported, imported.with_scopes);
     let percent = part.saturating_mul(100).checked_div(all);
-    percent.map(|percent| format!("; {part} of {all} with scopes imported ({percent}%)")).unwrap_or_default()
+    let share = percent.map(|percent| format!("; {part} of {all} with scopes imported ({percent}%)"));
+    let share = share.filter(|_| !imported.left_out.is_empty()).unwrap_or_default();
+    match imported.multi_segment {
+        0 => share,
+        several => format!("{share}; in {several} of them, a parameter seems to take several segments"),
+    }
 }
 
 fn export(export: &Export) -> Result<Exit, Stop> {
@@ -136,11 +141,13 @@ fn policy(path: &Path) -> Result<Policy, Stop> {
 
 fn options(open: &Open) -> Options {
     Options {
-        scheme: open.scheme.clone(),
+        schemes: open.scheme.clone(),
+        elsewhere: open.elsewhere.clone(),
         base_path: open.base_path.clone(),
         default_scope: open.default_scope.clone(),
         orbs: open.orbs,
         require_optional: open.optional.is_some(),
+        all_of_as_any: open.all_of_as_any,
     }
 }
 

@@ -33,7 +33,7 @@ fn the_policy_is_on_standard_output_and_what_is_left_out_on_standard_error() {
         panic!("{}", ran.err);
     };
     let start = format!("{document}:4:59: left out[no_scope]: PUT /a: ");
-    assert!(left_out.starts_with(&start) && left_out.ends_with("`l` is needed without a scope"), "{left_out}");
+    assert!(left_out.starts_with(&start) && left_out.contains("; with `--default-scope SCOPE`, "), "{left_out}");
     assert_eq!(summary, format!("{document}: 1 operation, 1 left out; 1 of 1 with scopes imported (100%)"));
     let allowed = orbgate(&["openapi", "import", &document, "--orbs", "3", "--allow-left-out"]);
     assert_eq!(allowed, Ran { code: 0, ..ran });
@@ -74,6 +74,37 @@ fn optional_security_is_required_where_that_is_asked_for() {
     assert_eq!(orbgate(&[&check, &options[..]].concat()).code, 0);
     assert_eq!(orbgate(&[&check, &options[..2]].concat()).code, 1);
     assert_eq!(orbgate(&["openapi", "import", &document, "--optional", "ignore"]).code, 2);
+}
+
+/// What a message names is what the command takes.
+#[test]
+fn options_that_messages_name_are_repeated_for_each_scheme() {
+    let schemes = "{ l: { type: oauth2 }, m: { type: oauth2 }, 'the key': { type: apiKey } }";
+    let document = DOCUMENT.replace("{ l: { type: oauth2 } }", schemes);
+    let document = file("openapi-schemes.yaml", document.replace("[{ l: [] }]", "[{ l: [s], m: [t], 'the key': [] }]"));
+    let import = ["openapi", "import", &document, "--orbs", "3"];
+    let ran = orbgate(&import);
+    let options = ["--scheme", "l", "--scheme", "m", "--elsewhere", "the key"];
+    assert!(ran.code == 2 && ran.err.contains("`--scheme l --scheme m --elsewhere 'the key'`"), "{}", ran.err);
+    let ran = orbgate(&[&import, &options[..]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.out.starts_with("# Imported with `--elsewhere`: ") && ran.out.contains("            and: t\n"),
+        "{}",
+        ran.out
+    );
+    let policy = file("openapi-schemes-policy.yaml", ran.out);
+    let check = ["openapi", "check", &document, &policy];
+    assert_eq!(orbgate(&[&check, &options[..]].concat()).code, 0);
+    let any = [&import, &options[..], &["--all-of-as-any"]].concat();
+    assert_eq!(orbgate(&any).code, 1);
+    for wrong in
+        [&["--scheme", "x"][..], &["--scheme", "l", "--scheme", "l"], &["--elsewhere", "l"], &["--elsewhere", "x"]]
+    {
+        let ran = orbgate(&[&import, wrong].concat());
+        assert_eq!((ran.code, &*ran.out), (2, ""), "{wrong:?}");
+        assert!(ran.err.starts_with(&format!("{document}:5:")), "{}", ran.err);
+    }
 }
 
 #[test]
