@@ -1,7 +1,8 @@
 # The steps, in the order in which each lane runs them: `cargo xtask test NAME` is `test_NAME`. Above it is what it shows; when it runs, `always`
 # with `test` and `test --all`, `all` with the latter, `if-changed` with `assure`, and with `test --all` only if a path that it covers has changed
-# since its last recorded run, `assure` with that only; its lane; and the paths whose change ends its record in docs/assurance.md, as git's
-# pathspecs. Steps of the lanes `cargo` and `languages` run side by side, because cargo builds one thing at a time; those of `quiet` after both, one
+# since its last recorded run, `assure` with that only; its lane; and the paths whose change ends its record in docs/assurance.md: git's pathspecs,
+# and after `+` the folder of a package, which stands for all of it and for the sources of what it is built and tested with. Checks of how things
+# are packed cover that alone: the other steps test what is in them. Steps of the lanes `cargo` and `languages` run side by side, because cargo builds one thing at a time; those of `quiet` after both, one
 # at a time: tests with deadlines of seconds, and those that use every core.
 
 # Every file is formatted
@@ -166,8 +167,7 @@ test_features() {
 }
 
 # The fuzz targets compile
-# @ if-changed cargo fuzz crates/orbgate/src crates/orbgate/tests/support crates/orbgate-analysis/src crates/orbgate-capi
-# @ crates/orbgate-token/src crates/orbgate-yaml/src
+# @ if-changed cargo +fuzz crates/orbgate/tests/support
 test_fuzz() {
     # A package of its own outside the workspace, with one folder for the builds of both.
     cargo check --locked --manifest-path fuzz/Cargo.toml --target-dir target
@@ -202,7 +202,7 @@ test_go-module() { dist quick try "$(uname -m)" go; }
 test_dist() { dist quick try "$(uname -m)" command c node java; }
 
 # The core decides correctly on aarch64, under qemu, and no hot path takes more instructions there than listed
-# @ if-changed cargo crates/orbgate/src benches/instructions-aarch64.tsv
+# @ if-changed cargo +crates/orbgate benches/instructions-aarch64.tsv
 test_aarch64() {
     target aarch64-unknown-linux-gnu
     apt aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
@@ -219,7 +219,7 @@ test_aarch64() {
 test_deny() { subcommand deny check licenses bans sources; }
 
 # Every language's gate in each framework gives the same answers to all requests
-# @ assure quiet bindings crates/orbgate-gate policy/cases
+# @ assure quiet bindings +bindings/cpp +bindings/go +bindings/java +bindings/node +bindings/python +crates/orbgate-tower policy/cases
 test_frameworks() {
     gates
     sh bindings/java/gate/containers.sh
@@ -227,11 +227,11 @@ test_frameworks() {
 
 # The Python wheel of a release: all tests in every Python but the newest; its size and its speed; the report in a browser, Spark and other long
 # tests
-# @ assure quiet bindings/python crates/orbgate-python
+# @ assure quiet +bindings/python
 test_pythons() { python_others; }
 
 # The Go package over the C library under the race detector; its builds for other systems
-# @ assure cargo bindings/go crates/orbgate-capi/src
+# @ assure cargo +bindings/go
 test_race() {
     (
         go_engine cgo dev
@@ -242,18 +242,18 @@ test_race() {
 }
 
 # Envoy passes only allowed requests, as `gateway` shows of the other proxies
-# @ assure quiet crates/orbgate-gateway docs/gateway examples/gateway
+# @ assure quiet +crates/orbgate-gateway docs/gateway examples/gateway
 test_envoy() { proxies envoy; }
 
 # The gateway decides with the tokens of a real Keycloak, from its discovery document to a change of its keys
-# @ assure cargo crates/orbgate-gateway crates/orbgate-token/src docs/issuers.md
+# @ assure cargo +crates/orbgate-gateway docs/issuers.md
 test_keycloak() {
     apt mvn maven
     cargo test --workspace --all-features --test gateway keycloak:: -- --ignored
 }
 
 # No answered command of a ledger is lost: 2,000 crashes over SQLite, PostgreSQL killed under load and failed over; every planted bug is found
-# @ assure quiet crates/orbgate-ledger
+# @ assure quiet +crates/orbgate-ledger
 test_ledger() {
     apt "$initdb" postgresql
     apt /usr/sbin/pgbouncer pgbouncer
@@ -265,8 +265,7 @@ test_ledger() {
 }
 
 # The explorer in a real browser: the cases, hostile targets, links, `orbgate explore`; axe-core, light and dark
-# @ assure quiet explorer crates/orbgate-wasm crates/orbgate-analysis/src crates/orbgate-cli/src/explore policy
-# @ docs/codes.md docs/lint.md docs/tutorial bindings/go/README.md
+# @ assure quiet explorer +crates/orbgate-wasm +crates/orbgate-cli policy docs/codes.md docs/lint.md docs/tutorial bindings/go/README.md
 test_explorer() {
     apt chromium chromium
     explorer_command
@@ -274,7 +273,7 @@ test_explorer() {
 }
 
 # The `unsafe` of the core and of the C ABI, under Miri
-# @ assure cargo crates/orbgate/src/decide crates/orbgate-capi/src
+# @ assure cargo +crates/orbgate +crates/orbgate-capi
 test_miri() {
     nightly miri,rust-src
     # Few random cases: it is some hundred times slower than the machine.
@@ -288,19 +287,18 @@ test_miri() {
 }
 
 # Reloads and gates under ThreadSanitizer
-# @ assure cargo crates/orbgate/src/decide crates/orbgate-capi/src
+# @ assure cargo +bindings/c
 test_threads() { sh bindings/c/tests/thread_sanitizer.sh; }
 
 # Each fuzz target for a minute, from the cases and the inputs of earlier runs
-# @ assure cargo fuzz crates/orbgate/src crates/orbgate/tests/support crates/orbgate-analysis/src crates/orbgate-capi
-# @ crates/orbgate-token/src crates/orbgate-yaml/src
+# @ assure cargo +fuzz crates/orbgate/tests/support
 test_fuzz-run() {
     nightly rust-src
     bash fuzz/run.sh 60
 }
 
 # `orbgate replay` answers ten million lines in constant memory; a million random MCP requests are read as an oracle reads them
-# @ assure quiet crates/orbgate-cli/src crates/orbgate-log/src crates/orbgate-gate/src/mcp
+# @ assure quiet +crates/orbgate-cli +crates/orbgate-gate benches/soak.py
 test_soak() {
     cargo build --release -p orbgate-cli
     python3 benches/soak.py

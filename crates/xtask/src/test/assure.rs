@@ -10,6 +10,7 @@ use clap::Args;
 use xshell::{Shell, cmd};
 
 use crate::kit::project::Project;
+use crate::test::covers::Covers;
 use crate::test::lanes::run_each;
 use crate::test::step::{Step, When};
 
@@ -37,7 +38,7 @@ impl Assure {
         ensure!(named.is_none(), "not a check that is recorded; run it with `cargo xtask test`");
         let mut failed = Vec::new();
         for check in wanted {
-            let changed = cmd!(shell, "git status --porcelain --").args(&check.covers).read()?;
+            let changed = cmd!(shell, "git status --porcelain --").args(records.covers.paths(&check.covers)).read()?;
             ensure!(changed.is_empty(), "commit first:\n{changed}");
             let commit = cmd!(shell, "git rev-parse --short=12 HEAD").read()?;
             let start = Instant::now();
@@ -80,6 +81,7 @@ pub(crate) struct Records {
     /// The page up to its table.
     page: String,
     rows: BTreeMap<String, LastRun>,
+    covers: Covers,
 }
 
 impl Records {
@@ -88,7 +90,8 @@ impl Records {
         let text = fs::read_to_string(project.root.join(PAGE)).context(PAGE)?;
         let (page, table) = text.split_once(HEAD).context(PAGE)?;
         let rows = table.lines().filter_map(row).collect();
-        Ok(Self { shell: project.shell()?, root: project.root.clone(), page: page.to_owned(), rows })
+        let (shell, covers) = (project.shell()?, Covers::read(project)?);
+        Ok(Self { shell, root: project.root.clone(), page: page.to_owned(), rows, covers })
     }
 
     /// Whether the last run of a check passed, and no path that it covers has changed since then. A commit that this clone
@@ -97,7 +100,7 @@ impl Records {
         let Some([_, commit, result, _]) = self.rows.get(check.name) else {
             return false;
         };
-        result == PASSED && unchanged(&self.shell, commit, check)
+        result == PASSED && unchanged(&self.shell, commit, &self.covers.paths(&check.covers))
     }
 
     /// The checks whose record doesn't hold, each with the reason: nothing may be released then.
@@ -128,9 +131,9 @@ impl Records {
     }
 }
 
-/// Whether no path that a check covers differs from a commit.
-fn unchanged(shell: &Shell, commit: &str, check: &Step) -> bool {
-    let diff = cmd!(shell, "git diff --quiet {commit} --").args(&check.covers).ignore_status();
+/// Whether none of these paths differs from a commit.
+fn unchanged(shell: &Shell, commit: &str, paths: &[String]) -> bool {
+    let diff = cmd!(shell, "git diff --quiet {commit} --").args(paths).ignore_status();
     diff.output().is_ok_and(|output| output.status.success())
 }
 
@@ -167,7 +170,8 @@ mod tests {
         assert!(!hold("4b825dc642cb6eb9a060e54bf8d69288fbee4904", true));
         assert!(!hold("0123456789ab", true));
         assert!(!hold("HEAD", false));
-        let clean = unchanged(&project.shell().unwrap(), "HEAD", msrv);
+        let paths = Covers::read(&project).unwrap().paths(&msrv.covers);
+        let clean = unchanged(&project.shell().unwrap(), "HEAD", &paths);
         assert_eq!(hold("HEAD", true), clean);
         let is_gap = |gap: &String| gap.starts_with("`msrv`");
         assert_ne!(records.gaps().iter().any(is_gap), clean);

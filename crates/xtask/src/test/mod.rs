@@ -1,6 +1,7 @@
 //! `cargo xtask test`: the checks, step by step. By default the tests of the Rust crates and the pages, or with `--all` those that CI runs.
 
 pub(crate) mod assure;
+mod covers;
 mod lanes;
 mod step;
 

@@ -14,7 +14,7 @@ pub(crate) struct Step {
     pub(crate) about: String,
     pub(crate) when: When,
     pub(crate) lane: Lane,
-    /// The paths whose change ends its record in docs/assurance.md, as git's pathspecs.
+    /// What ends its record in docs/assurance.md when it changes, as [`Covers`](super::covers::Covers) reads it.
     pub(crate) covers: Vec<&'static str>,
 }
 
@@ -102,7 +102,7 @@ mod tests {
             let Step { name, when, covers, .. } = step;
             assert_eq!(covers.is_empty(), matches!(when, When::Always | When::WithAll), "{name}");
             for path in covers {
-                let path = path.trim_start_matches(":!");
+                let path = path.trim_start_matches(":!").trim_start_matches('+');
                 let list = cmd!(shell, "git ls-files -- {path}");
                 assert!(!list.read().unwrap().is_empty(), "{name}: {path}");
             }
