@@ -11,6 +11,8 @@ shopt -s nullglob
 steps=crates/xtask/src/steps
 for part in common library c go java node python install dist commands steps; do . "$steps/$part.sh"; done
 mkdir -p "$home"
+# The last line: processor time of all that it started, user and system.
+[[ $1 != test_* ]] || trap '{ set +x; } 2> /dev/null; times' EXIT
 set -x
 # On one line: bash reads on where it was, and this file may change meanwhile.
 "$@"; exit

@@ -84,6 +84,15 @@ fn end(log: &Path) -> Result<String> {
     Ok(last.unwrap_or_default().join("\n"))
 }
 
+/// Seconds of processor time of what a step started, as bash's `times` ends its output: `5m3.120s 0m30.050s`.
+fn processor(log: &str) -> Option<f64> {
+    let times = log.lines().next_back()?.split(' ').map(|time| {
+        let (minutes, seconds) = time.strip_suffix('s')?.split_once('m')?;
+        Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?)
+    });
+    times.sum()
+}
+
 /// Runs a step as a process of its own: its name if it failed, and its row of the table.
 fn run(project: &Project, home: &Path, step: &Step, live: bool) -> Result<(Option<String>, String)> {
     let name = step.name.to_owned();
@@ -113,7 +122,20 @@ fn run(project: &Project, home: &Path, step: &Step, live: bool) -> Result<(Optio
         Ok(skipped) => format!("passed; skipped: {}", Vec::from_iter(skipped).join("; ")),
         Err(error) => format!("FAILED: {error:#}"),
     };
-    let row = format!("{name:<12}{:>7.0} s  {result}", start.elapsed().as_secs_f64());
+    let seconds = processor(&fs::read_to_string(&log)?).map(|seconds| format!(", {seconds:.0} of processor time"));
+    let row = format!("{name:<12}{:>7.0} s{}  {result}", start.elapsed().as_secs_f64(), seconds.unwrap_or_default());
     println!("== {row}");
     Ok((failed, row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_ends_with_its_processor_time() {
+        assert_eq!(processor("passed\n0m0.004s 0m0.002s\n5m3.125s 0m30.5s\n"), Some(333.625));
+        assert_eq!(processor(""), None);
+        assert_eq!(processor("killed"), None);
+    }
 }
