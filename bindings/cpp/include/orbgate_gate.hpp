@@ -310,16 +310,22 @@ public:
     [[nodiscard]] bool preflight() const noexcept { return orbgate_answer_get_preflight(message()); }
     // The `WWW-Authenticate` header of a denial.
     [[nodiscard]] std::optional<std::string_view> www_authenticate() const & noexcept { return detail::maybe(orbgate_answer_get_www_authenticate(message())); }
+    std::optional<std::string_view> www_authenticate() const && = delete;
     // The `Allow` header of a denial.
     [[nodiscard]] std::optional<std::string_view> allow() const & noexcept { return detail::maybe(orbgate_answer_get_allow(message())); }
+    std::optional<std::string_view> allow() const && = delete;
     // Why the token is rejected, such as `expired`, only for logs and counters.
     [[nodiscard]] std::optional<std::string_view> refused() const & noexcept { return detail::maybe(orbgate_answer_get_refused(message())); }
+    std::optional<std::string_view> refused() const && = delete;
     // What the router chose instead of the allowed route; empty if it is unknown. Count it.
     [[nodiscard]] std::optional<std::string_view> misrouted() const & noexcept { return detail::maybe(orbgate_answer_get_misrouted(message())); }
+    std::optional<std::string_view> misrouted() const && = delete;
     // The template of an allowed request that needs no token.
     [[nodiscard]] std::optional<std::string_view> public_template() const & noexcept { return detail::maybe(orbgate_answer_get_public_template(message())); }
+    std::optional<std::string_view> public_template() const && = delete;
     // With `with_audit`, a JSON line for an audit log, without a line feed.
     [[nodiscard]] std::optional<std::string_view> audit() const & noexcept { return detail::maybe(orbgate_answer_get_audit(message())); }
+    std::optional<std::string_view> audit() const && = delete;
     // end of answer
 
     // The kind of the token, if it is valid.
@@ -330,24 +336,32 @@ public:
     // cargo xtask codes: token
     // Its scopes, separated by single spaces.
     [[nodiscard]] std::string_view scopes() const & noexcept { return detail::view(orbgate_token_get_scopes(token())); }
+    std::string_view scopes() const && = delete;
     // The issuer.
     [[nodiscard]] std::string_view issuer() const & noexcept { return detail::view(orbgate_token_get_issuer(token())); }
+    std::string_view issuer() const && = delete;
     // The subject (`sub`), if the token states it.
     [[nodiscard]] std::optional<std::string_view> subject() const & noexcept { return detail::maybe(orbgate_token_get_subject(token())); }
+    std::optional<std::string_view> subject() const && = delete;
     // The client that the token was issued to, if the token states it.
     [[nodiscard]] std::optional<std::string_view> client() const & noexcept { return detail::maybe(orbgate_token_get_client(token())); }
+    std::optional<std::string_view> client() const && = delete;
     // The party that acts for the subject (`act`), if the token states it.
     [[nodiscard]] std::optional<std::string_view> actor() const & noexcept { return detail::maybe(orbgate_token_get_actor(token())); }
+    std::optional<std::string_view> actor() const && = delete;
     // The token's own id (`jti`), if the token states it.
     [[nodiscard]] std::optional<std::string_view> id() const & noexcept { return detail::maybe(orbgate_token_get_id(token())); }
+    std::optional<std::string_view> id() const && = delete;
     // An id that reveals nothing about the token: 16 hexadecimal digits.
     [[nodiscard]] std::string_view fingerprint() const & noexcept { return detail::view(orbgate_token_get_fingerprint(token())); }
+    std::string_view fingerprint() const && = delete;
     // When the token expires.
     [[nodiscard]] std::optional<std::chrono::system_clock::time_point> expires() const noexcept { return detail::time(orbgate_token_get_expires_ms(token())); }
     // end of token
 
     // The message of the C interface; null for none.
     [[nodiscard]] const OrbgateMessage *message() const & noexcept { return exchange_ ? &exchange_->answer : nullptr; }
+    const OrbgateMessage *message() const && = delete;
 
 private:
     friend class Gate;

@@ -24,6 +24,12 @@ int main()
     plain.Get("/orders", handler);
 #elif CASE == 6 // deleted
     const auto words = gate().ask(orbgate::Engine::external().value(), {}).words();
+#elif CASE == 7 // deleted
+    const auto line = gate().ask(orbgate::Engine::external().value(), {}).audit();
+#elif CASE == 8 // deleted
+    const auto scopes = gate().ask(orbgate::Engine::external().value(), {}).scopes();
+#elif CASE == 9 // deleted
+    const auto message = gate().ask(orbgate::Engine::external().value(), {}).message();
 #endif
     return 0;
 }

@@ -70,11 +70,13 @@ pub(super) fn answer(message: &Message, of: &str) -> String {
             (name, _) if ALWAYS.contains(&name) => (name, "std::string_view", format!("detail::view({get})")),
             (name, _) => (name, "std::optional<std::string_view>", format!("detail::maybe({get})")),
         };
-        let kept = if returned.contains("string_view") { " &" } else { "" };
-        format!(
-            "    // {}\n    [[nodiscard]] {returned} {name}() const{kept} noexcept {{ return {value}; }}\n",
-            about(field)
-        )
+        let getter = format!("{returned} {name}() const");
+        // A view of an answer that is over after this statement would dangle.
+        let (kept, deleted) = match returned.contains("string_view") {
+            true => (" &", format!("    {getter} && = delete;\n")),
+            false => ("", String::new()),
+        };
+        format!("    // {}\n    [[nodiscard]] {getter}{kept} noexcept {{ return {value}; }}\n{deleted}", about(field))
     };
     fields.map(line).collect()
 }
