@@ -54,7 +54,7 @@ LOST_CALLERS, LOST_CALLS = 3, 30
 BROKEN_CALLS, BROKEN_SECONDS = 20, 3_600
 TRIAL_CALLERS, TRIAL_PART = 20, 0.1
 RENEWED_SECONDS, RENEWED_PART, RENEWED_REST = 900, 0.9, 4
-OUTAGE_SECONDS, OUTAGE_CALLS, OUTAGE_PART = 3_600, 100, 0.25
+OUTAGE_SECONDS, OUTAGE_CALLS, OUTAGE_PART, ILL_SECONDS, ILL_PART = 3_600, 100, 0.25, 900, 0.5
 LEFT_PART = 0.02
 SERIES_STEP, SERIES_CALLS, SERIES_HOURS = 2, 1.5, 3
 # What a ledger's entries show.
@@ -148,6 +148,8 @@ def table() -> Rows[Threshold]:
         ("recovered_client", "shortest outage that stays medium after it is over", OUTAGE_SECONDS, "seconds", "a deployment of a quarter of an hour"),
         ("left_client", "largest part of the calls before", LEFT_PART, "of the calls", "a job of each six hours of a customer who left"),
         ("outage", "smallest part of the calls of a medium one", OUTAGE_PART, "of the calls", "a flaky network, in which clients try again"),
+        ("outage", "shortest outage that is medium if fewer than half of the calls fail", ILL_SECONDS, "seconds", "one of three instances that is ill for minutes, and is replaced"),
+        ("outage", "smallest part of the calls of a medium one that is shorter", ILL_PART, "of the calls", "one of three instances that is ill for minutes, and is replaced"),
         ("entries_missing", "fewest served calls after the last entry", ENDS_CALLS, "calls", "an export that is made while calls are in progress"),
         ("entries_missing", "shortest time between the last entry and the log's end", ENDS_SECONDS, "seconds", "a service in which no call consumes orbs for some minutes"),
         ("entries_missing", "fewest holds that end without a beginning, later than an hour after the first entry", UNHELD, "holds", "an export whose first holds began before it"),

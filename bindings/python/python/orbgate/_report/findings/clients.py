@@ -12,7 +12,7 @@ from ..denials import PATHS, PROBE, STALE
 from ..failures import ALL, ATTACK, BROKEN, LACKS, MISCONFIGURED, NOWHERE, OUTAGE, RECOVERED, RETRIES, WITHOUT
 from ..figures import Finding
 from ..numbers import FACT, HIGH, LOW, MEDIUM, bound, shown, when
-from ..thresholds import LEFT_PART, OUTAGE_CALLS, OUTAGE_PART, OUTAGE_SECONDS
+from ..thresholds import ILL_PART, ILL_SECONDS, LEFT_PART, OUTAGE_CALLS, OUTAGE_PART, OUTAGE_SECONDS
 from ..timelines import AFTER, ERROR, REJECTED
 from .callers import described, is_gone, is_old, since_last, some, when_seen
 from .server import KEYS
@@ -166,7 +166,8 @@ def _outages(figures: Figures) -> Iterator[Finding]:
         sentence = f"Outage: {number(row.failed)} of {number(row.calls, 'call')} {how} {times}{route}; {some(row.before_failed, row.before)} before and {some(row.after_failed, row.after)} after{PLANNED if is_planned else ''}.{callers}"
         action = "Find out what failed at that time." if row.outcome == ERROR else KEYS
         # If most calls succeed meanwhile, so do those that are made again.
-        level = LOW if is_planned or row.failed < OUTAGE_PART * row.calls else MEDIUM
+        part = OUTAGE_PART if (row.until - row.since).total_seconds() >= ILL_SECONDS else ILL_PART
+        level = LOW if is_planned or row.failed < part * row.calls else MEDIUM
         yield Finding(level, "outage", row.failed, True, sentence, action, CAUSES)
 
 
@@ -195,8 +196,8 @@ def _attacks(figures: Figures) -> Iterator[Finding]:
 
 def of_bursts(figures: Figures) -> Iterator[Finding]:
     """Many allowed calls at once. Healthy jobs make such calls, too."""
-    # What a caller reads by ids in their order, or far more than all others, is another finding.
-    told = {row.subject for row in figures.signs.signs if row.kind in ("enumeration", "many_objects")}
+    # What a caller reads by ids in their order, or far more than all others, is another finding, and so is a caller that is new.
+    told = {row.subject for row in figures.signs.signs if row.kind in ("enumeration", "many_objects") or (row.kind, row.level) == ("new_since", LOW)}
     if rows := figures.bursts.where(lambda row: who(row.caller) not in told and row.caller not in told):
         details = "; ".join(f"{who(row.caller)} made {number(row.calls)} of its {number(row.of, 'call')} to {row.route} {f'in {number(row.hours)} hours ' if row.hours > 2 else ''}{when(row.first, row.last, False)}" for row in rows[:MOST_PAIRS])
         within = "hours" if any(row.hours > 2 for row in rows) else "two hours"
