@@ -110,9 +110,9 @@ class Counted:
         self.tokens.add(part)
         if at_end:
             self.denials.settle()
-            self.timelines.fit()
-            self.addresses.fit()
-            self.token_times.fit()
+            self.timelines.bound()
+            self.addresses.bound()
+            self.token_times.bound()
             self.evidence.fit()
             self.tokens.fit()
             for waiting in self._waiting:

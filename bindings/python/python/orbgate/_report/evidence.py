@@ -360,12 +360,12 @@ class Evidence:
     def _cuts_template(self, target: bytes) -> bool:
         *whole, last = target.split(b"/")
         count = len(whole)
-        return any(
-            len(template) > count
-            and all(of == own or of.startswith(b"{") for of, own in zip(template, whole))
-            and (template[count].startswith(last) if not template[count].startswith(b"{") else len(template) > count + 1)
-            for template in self._templates
-        )
+        # Of nearly all paths, what is quickly seen excludes each template.
+        for template in self._templates:
+            if len(template) > count and (len(template) > count + 1 if template[count].startswith(b"{") else template[count].startswith(last)):
+                if all(of == own or of.startswith(b"{") for of, own in zip(template, whole)):
+                    return True
+        return False
 
 
 # What can be between the words of a scope.

@@ -69,6 +69,11 @@ class Timelines(Counts):
         timed = pa.table(columns)
         self.add(self._in_bins(timed.filter(pc.is_valid(timed["first"]))))
 
+    def bound(self) -> None:
+        """Keeps memory bounded, between blocks. Merging for each of them would cost more than counting it."""
+        if self._rows() > max(MOST_ROWS, self._settled + MOST_ROWS // 2):
+            self.fit()
+
     def fit(self) -> None:
         """Uses longer units if there are too many rows, and then drops callers without failures."""
         while self.settle(0) > MOST_ROWS and self._unit + 1 < len(UNITS):
