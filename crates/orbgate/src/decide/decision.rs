@@ -143,8 +143,7 @@ impl<'e> Allow<'e> {
         Scope::at(self.tables, self.scope)
     }
 
-    /// What the call consumes. `None` if that is unknown, which it never is by route: [`Scope::orbs`]. `None` for a public
-    /// route, too.
+    /// What the call consumes. `None` for a public route, and if it is unknown, which it never is by route: [`Scope::orbs`].
     #[must_use]
     pub fn charge(&self) -> Option<Charge> {
         Charge::new(self.orbs, self.allow_bonus_orbs_use)

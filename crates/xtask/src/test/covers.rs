@@ -8,7 +8,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 
 use crate::kit::project::Project;
 
-/// What a language's package is built from, beside its own folder.
+/// What a language's package is built from, without its own folder.
 const BINDINGS: [(&str, &[&str]); 6] = [
     ("bindings/c", &["crates/orbgate-capi"]),
     ("bindings/cpp", &["bindings/c"]),
@@ -18,7 +18,7 @@ const BINDINGS: [(&str, &[&str]); 6] = [
     ("bindings/python", &["crates/orbgate-python"]),
 ];
 
-/// A package of cargo's in this repository: the folders of those that it is built with, and of those that its tests use, too.
+/// A package of cargo's in this repository: the folders of those that it is built with, and these with those that its tests use.
 #[derive(Debug)]
 struct Uses {
     built: Vec<String>,
