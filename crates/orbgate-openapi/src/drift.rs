@@ -133,12 +133,16 @@ fn compared(
     }
 }
 
-/// Gives all operations of the document consistent orbs, which a policy needs and a document doesn't.
+/// Forgets the orbs of scopes, and gives each operation its own: a policy needs consistent orbs, and a document doesn't.
 fn forget_charges(document: &mut Document) {
     let operations = document.operations.iter_mut();
     for need in operations.filter_map(|operation| operation.need.as_mut().ok()) {
-        need.own = false;
+        need.own = true;
         need.orbs = Some(Orbs::Unstated);
+    }
+    let apis = document.schemes.all.iter_mut().filter_map(|scheme| scheme.api.as_mut());
+    for scope in apis.flat_map(|api| &mut api.scopes) {
+        scope.orbs = None;
     }
 }
 

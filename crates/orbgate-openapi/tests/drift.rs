@@ -62,6 +62,19 @@ fn orbs_are_compared_where_somebody_says_them() {
     assert!(orbs[0].contains("`orbs: false`") && orbs[0].ends_with("`orbs: 5`"));
 }
 
+/// A scope in several apis has a default in all of them or in none, with routes or without.
+#[test]
+fn an_exported_policy_with_prices_of_routes_alone_is_no_difference() {
+    for own in ["", "orbs: true, "] {
+        let policy = format!(
+            "orbgate: 1\napis:\n  a: {{ base_path: /a, scopes: {{ s: {{ {own}routes: [] }} }} }}\n  \
+             b: {{ base_path: /b, scopes: {{ s: {{ {own}routes: [{{ route: GET /b, orbs: 2 }}] }} }} }}\n"
+        );
+        let document = export(&Policy::from_yaml(&policy).unwrap()).to_yaml();
+        assert_eq!(lines(&document, &nothing(), &policy), [""; 0], "{policy}");
+    }
+}
+
 #[test]
 fn the_rule_for_organisations_is_compared() {
     let policy = |rule: &str| {
