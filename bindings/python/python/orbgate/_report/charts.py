@@ -42,9 +42,10 @@ LANE, CELL = 14, 20
 LABEL = 100
 LONGEST = 1 << 53
 PATH, DIGITS = re.compile(r"<path [^>]*>"), re.compile(r"(\d\.\d)\d{2,}")
-# What nobody hears in a drawing that is hidden from readers, and classes other than those of bars, areas and what belongs to an axis.
+# What nobody hears in a drawing that is hidden from readers, the font, which the page's style names, and classes other than those of bars,
+# areas and what belongs to an axis.
 KEPT = r'class="mark-(?:rect|area|text role-axis-label|rule role-axis-domain)'
-TAG, UNUSED = re.compile(r"<\w[^>]*>"), re.compile(rf' (?!{KEPT})(?:role|class|aria-[a-z]+|xmlns:xlink)="[^"]*"| role-mark[^"]*(?=")')
+TAG, UNUSED = re.compile(r"<\w[^>]*>"), re.compile(rf' (?!{KEPT})(?:role|class|aria-[a-z]+|xmlns:xlink|font-family)="[^"]*"| role-mark[^"]*(?=")')
 AXIS = {"title": None, "labelColor": "var(--quiet)", "labelFontSize": 12}
 
 
