@@ -109,10 +109,10 @@ def import_policy(
     operation is either expressed exactly or left out. `scheme` is the security scheme whose scopes are used; several names
     are schemes that are one token, whose scopes are joined. `elsewhere` names schemes without scopes that something in
     front of the policy checks. `all_of_as_any` requires any of several scopes where the document requires all of them,
-    because many documents mean that. Messages name these options as those of the command. `base_path` replaces the servers' path before every path.
-    `default_scope` is the scope of operations that name none. `orbs` is what a call consumes without `x-orbs`: False,
-    True, or an amount from 1. `require_optional` imports operations whose security is optional (`{}`) with their other
-    requirement, so callers without a token are denied; otherwise they are left out.
+    because many documents mean that. Messages name these options as those of the command. `base_path` replaces the servers'
+    path before every path. `default_scope` is the scope of operations that name none. `orbs` is what a call consumes without
+    `x-orbs`: False, True, or an amount from 1. `require_optional` imports operations whose security is optional (`{}`) with
+    their other requirement, so callers without a token are denied; otherwise they are left out.
 
     Raises `PolicyError` with all errors in the document, or in the options for it.
     """

@@ -18,10 +18,12 @@ const BINDINGS: [(&str, &[&str]); 6] = [
     ("bindings/python", &["crates/orbgate-python"]),
 ];
 
-/// A package of cargo's in this repository: the folders of those that it is built with, and these with those that its tests use.
+/// What a package of cargo's uses of this repository, by folder.
 #[derive(Debug)]
 struct Uses {
+    /// For what others get.
     built: Vec<String>,
+    /// The same, and what only its tests use.
     tested: Vec<String>,
 }
 

@@ -360,12 +360,13 @@ class Evidence:
     def _cuts_template(self, target: bytes) -> bool:
         *whole, last = target.split(b"/")
         count = len(whole)
-        # Of nearly all paths, what is quickly seen excludes each template.
-        for template in self._templates:
-            if len(template) > count and (len(template) > count + 1 if template[count].startswith(b"{") else template[count].startswith(last)):
-                if all(of == own or of.startswith(b"{") for of, own in zip(template, whole)):
-                    return True
-        return False
+        # The last segment first: it excludes each template for nearly all paths.
+        return any(
+            len(template) > count
+            and (template[count].startswith(last) if not template[count].startswith(b"{") else len(template) > count + 1)
+            and all(of == own or of.startswith(b"{") for of, own in zip(template, whole))
+            for template in self._templates
+        )
 
 
 # What can be between the words of a scope.
