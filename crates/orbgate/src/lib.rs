@@ -27,9 +27,9 @@ pub use crate::tables::reason::{Detail, Effect, Reason};
 pub use crate::tables::route_id::RouteId;
 #[doc(hidden)]
 pub use crate::tables::sorted;
-pub use crate::tables::terms::{Digest, Location, Orbs, OrganisationRule, Profile};
+pub use crate::tables::terms::{Digest, Location, Orbs, OrganisationRule, Profile, is_earned};
 #[doc(hidden)]
-pub use crate::tables::terms::{is_literal, is_method};
+pub use crate::tables::terms::{EARNED, is_literal, is_method};
 
 /// Includes the engine that [`orbgate_build::compile`] generated from a policy file, by the file's name
 /// without its extension. The expression has the type `&'static Engine`.

@@ -20,6 +20,24 @@ pub fn is_method(method: &[u8]) -> bool {
     (1..=16).contains(&method.len()) && method.iter().all(u8::is_ascii_uppercase)
 }
 
+/// Whether a scope must be earned: its name begins with `earned:`. The token layer adds it to a token that passes the tests
+/// of `derive`, and drops it from the scopes that the issuer wrote. No client can request it.
+///
+/// If you verify tokens yourself, drop these names from the token's scopes, and add only the ones that you have checked.
+///
+/// ```
+/// assert!(orbgate::is_earned("earned:mfa"));
+/// assert!(!orbgate::is_earned("read:earned"));
+/// ```
+#[must_use]
+pub fn is_earned(scope: &str) -> bool {
+    scope.starts_with(EARNED)
+}
+
+/// How the name of a scope begins that a token must earn.
+#[doc(hidden)] // for Orbgate's own crates
+pub const EARNED: &str = "earned:";
+
 /// Whether a literal of a policy can contain this byte.
 #[doc(hidden)] // for Orbgate's own crates
 #[must_use]
