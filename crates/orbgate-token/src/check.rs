@@ -3,17 +3,20 @@
 use core::net::Ipv6Addr;
 use core::time::Duration;
 
-use orbgate::TokenKind;
+use orbgate::{EARNED, TokenKind, is_earned};
+use orbgate_yaml::quoted;
 
 use crate::account::{AccountClaim, AccountClaims};
 use crate::algorithm::Algorithm;
 use crate::bearer::is_b64token;
+use crate::claim_test::{ClaimTest, ClaimValue, Test};
+use crate::derive::{Derived, MOST};
 use crate::issuer::Issuer;
 use crate::jwk::KeyRules;
 use crate::key_name::{KeyName, key};
-use crate::kind::{ClaimTest, KindRules, Test};
+use crate::kind::KindRules;
 use crate::opaque::Opaque;
-use crate::scope::{ClaimPath, ScopeClaim};
+use crate::scope::{ClaimPath, ScopeClaim, is_scope};
 
 #[derive(Debug)]
 pub(crate) struct KeyDiagnostic {
@@ -28,6 +31,16 @@ pub(crate) struct Key {
     pub(crate) issuer: usize,
     /// `None` for the whole issuer.
     pub(crate) name: Option<KeyName>,
+    /// The part of the key's value that is meant; `None` for all of it.
+    pub(crate) part: Option<Part>,
+}
+
+/// A part of a key whose value has tests: one of its lists, by its index, or one test in it. `kind` has two lists, `require` has
+/// one, and `derive` has one for each name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Part {
+    pub(crate) list: usize,
+    pub(crate) test: Option<usize>,
 }
 
 const SKEW: Duration = Duration::from_secs(300);
@@ -113,7 +126,11 @@ struct Diagnostics {
 
 impl Diagnostics {
     fn push(&mut self, name: impl Into<Option<KeyName>>, message: impl Into<String>) {
-        let key = Key { issuer: self.issuer, name: name.into() };
+        self.push_at(name, None, message);
+    }
+
+    fn push_at(&mut self, name: impl Into<Option<KeyName>>, part: Option<Part>, message: impl Into<String>) {
+        let key = Key { issuer: self.issuer, name: name.into(), part };
         self.list.push(KeyDiagnostic { key, message: message.into() });
     }
 
@@ -158,14 +175,15 @@ impl Diagnostics {
         }
         self.claim_name(key!("client_claim"), &issuer.client_claim);
         self.accounts(issuer);
-        self.tests(key!("require"), &issuer.require);
+        self.tests(key!("require"), 0, &issuer.require);
+        self.derive(&issuer.derive);
         // Only a response of an introspection endpoint needs no `iss`.
         let is_in_each = |claim: &str| match claim {
             "iss" => issuer.opaque.is_none(),
             _ => claim == "exp" || claim == issuer.audience_claim,
         };
         let mut absent = issuer.require.iter().filter(|test| !test.is_positive());
-        if absent.any(|test| is_in_each(&test.claim)) {
+        if absent.any(|test| matches!(test.claim.names(), [claim] if is_in_each(claim))) {
             self.push(
                 key!("require"),
                 "`require` excludes a claim that each token needs: every token would be refused",
@@ -273,47 +291,128 @@ impl Diagnostics {
             let message = "`user` and `organisation` have the same tests: no token is of one kind";
             self.push(key!("kind"), message);
         }
-        for (name, tests) in [("user", user), ("organisation", organisation)] {
-            if !tests.is_empty() && !tests.iter().any(ClaimTest::is_positive) {
-                let message =
-                    format!("`{name}` rests on nothing but absent claims: add a test for a claim that is there");
-                self.push(key!("kind"), message);
+        for (list, (name, tests)) in [("user", user), ("organisation", organisation)].into_iter().enumerate() {
+            self.positive(key!("kind"), None, name, tests);
+            self.tests(key!("kind"), list, tests);
+            for (index, _) in tests.iter().enumerate().filter(|(_, test)| test.is_dated()) {
+                let part = Some(Part { list, test: Some(index) });
+                let message = "`within_seconds` can't tell kinds apart, because a token would change its kind: use it in \
+                               `require` or `derive`";
+                self.push_at(key!("kind"), part, message);
             }
-            self.tests(key!("kind"), tests);
         }
     }
 
-    fn tests(&mut self, key: KeyName, tests: &[ClaimTest]) {
+    fn derive(&mut self, derived: &[Derived]) {
+        let name = key!("derive");
+        if derived.len() > MOST {
+            let part = Some(Part { list: MOST, test: None });
+            self.push_at(name, part, format!("`derive` has more than {MOST} names, which is the limit"));
+        }
+        for (list, scope) in derived.iter().enumerate() {
+            let part = Some(Part { list, test: None });
+            let shown = quoted(scope.name());
+            if !is_earned(scope.name()) {
+                let message =
+                    format!("{shown} doesn't begin with `{EARNED}`: only such a name can't come from an issuer");
+                self.push_at(name, part, message);
+            } else if scope.name() == EARNED || scope.name().len() > LONGEST_NAME || !is_scope(scope.name()) {
+                let message = format!(
+                    "{shown} can't be a scope: write visible ASCII characters except `\"` and `\\` after `{EARNED}`, and at \
+                     most {LONGEST_NAME} characters"
+                );
+                self.push_at(name, part, message);
+            }
+            if derived.iter().take(list).any(|earlier| earlier.name() == scope.name()) {
+                self.push_at(name, part, format!("`derive` has {shown} twice"));
+            }
+            let Some(tests) = scope.tests() else {
+                continue;
+            };
+            if tests.is_empty() {
+                let message = format!("{shown} has no tests: for every token, write `always`");
+                self.push_at(name, part, message);
+            }
+            self.positive(name, part, scope.name(), tests);
+            self.tests(name, list, tests);
+            self.acr_values(list, tests);
+        }
+    }
+
+    /// The values of `acr` that a challenge can quote (RFC 9470, section 3).
+    fn acr_values(&mut self, list: usize, tests: &[ClaimTest]) {
         for (index, test) in tests.iter().enumerate() {
-            self.claim_name(key, &test.claim);
+            let values = match test.claim.names() {
+                [claim] if claim == "acr" => test.values().unwrap_or_default(),
+                _ => continue,
+            };
+            let wrong = values.iter().find_map(|value| match value {
+                ClaimValue::Text(text) => (!is_scope(text)).then_some(text),
+                _ => None,
+            });
+            if let Some(wrong) = wrong {
+                let message = format!(
+                    "an `acr` of {} can't be in a challenge: it must have visible ASCII characters except `\"` and `\\`",
+                    quoted(wrong)
+                );
+                self.push_at(key!("derive"), Some(Part { list, test: Some(index) }), message);
+            }
+        }
+    }
+
+    /// Absent claims prove nothing.
+    fn positive(&mut self, key: KeyName, part: Option<Part>, name: &str, tests: &[ClaimTest]) {
+        if !tests.is_empty() && !tests.iter().any(ClaimTest::is_positive) {
+            let message = format!("`{name}` rests on nothing but absent claims: add a test for a claim that is there");
+            self.push_at(key, part, message);
+        }
+    }
+
+    fn tests(&mut self, key: KeyName, list: usize, tests: &[ClaimTest]) {
+        for (index, test) in tests.iter().enumerate() {
+            let part = Some(Part { list, test: Some(index) });
+            self.path(key, part, &test.claim);
             if tests.iter().take(index).any(|earlier| test.excludes(earlier)) {
                 let message = format!("the tests of `{}` contradict each other: no token passes them", test.claim);
-                self.push(key, message);
+                self.push_at(key, part, message);
             }
             match &test.test {
-                Test::OneOf(texts) if texts.is_empty() => {
-                    self.push(key, "`one_of` is empty: the test never holds");
+                Test::OneOf(values) if values.is_empty() => {
+                    self.push_at(key, part, "`one_of` is empty: the test never holds");
+                }
+                Test::ContainsWord(word) if word.is_empty() || word.contains(' ') => {
+                    self.push_at(key, part, "`contains_word` must be one word, without a space: the test never holds");
+                }
+                Test::WithinSeconds(0) => {
+                    self.push_at(key, part, "`within_seconds` is 0: write the greatest age that is accepted");
                 }
                 Test::EqualsClaim(other) | Test::DiffersFromClaim(other) if *other == test.claim => {
-                    self.push(key, "a claim is compared with itself");
+                    self.push_at(key, part, "a claim is compared with itself");
                 }
-                Test::EqualsClaim(other) | Test::DiffersFromClaim(other) => {
-                    self.claim_name(key, other);
-                }
+                Test::EqualsClaim(other) | Test::DiffersFromClaim(other) => self.path(key, part, other),
                 _ => {}
             }
         }
     }
 
     fn claim_path(&mut self, key: KeyName, claim: &ClaimPath) {
+        self.path(key, None, claim);
+    }
+
+    fn path(&mut self, key: KeyName, part: Option<Part>, claim: &ClaimPath) {
         if claim.names().is_empty() || claim.names().iter().any(String::is_empty) {
-            self.claim_name(key, "");
+            self.push_at(key, part, EMPTY_CLAIM);
         }
     }
 
     fn claim_name(&mut self, key: KeyName, claim: &str) {
         if claim.is_empty() {
-            self.push(key, "the name of a claim is empty");
+            self.push(key, EMPTY_CLAIM);
         }
     }
 }
+
+const EMPTY_CLAIM: &str = "the name of a claim is empty";
+
+/// The longest name of a derived scope, in bytes.
+const LONGEST_NAME: usize = 256;

@@ -7,10 +7,11 @@ use orbgate::TokenKind;
 use serde_json::Value;
 
 use crate::account::{AccountClaim, joined};
+use crate::claim_test::{Window, date, window};
+use crate::derive::{Earned, without_earned};
 use crate::error::TokenError;
 use crate::issuer::Issuer;
 use crate::json::{JsonError, Member, Object};
-use crate::kind::ClaimTest;
 
 pub(crate) struct Claims<'t>(pub(crate) Object<'t>);
 
@@ -41,6 +42,10 @@ pub(crate) struct Rest {
     pub(crate) actor: Option<Box<str>>,
     pub(crate) id: Option<Box<str>>,
     pub(crate) account: Option<Box<str>>,
+    /// When the tests of `require` hold.
+    pub(crate) required: Window,
+    /// The scopes that the token earns in addition to `scopes`, and when.
+    pub(crate) earned: Earned,
 }
 
 // Written by hand: who a token is about is not shown.
@@ -62,23 +67,20 @@ impl Stated {
         }
     }
 
-    /// How many bytes its strings have.
+    /// How many bytes its parts of variable size have.
     pub(crate) fn bytes(&self) -> usize {
         self.rest.as_ref().map_or(0, Rest::bytes)
     }
 }
 
 impl Rest {
-    /// How many bytes its strings have.
+    /// How many bytes its parts of variable size have.
     fn bytes(&self) -> usize {
         let optional = [&self.subject, &self.client, &self.actor, &self.id, &self.account];
         let strings = optional.into_iter().flatten().chain([&self.scopes]);
-        strings.map(|string| string.len()).sum()
+        strings.map(|string| string.len()).sum::<usize>().saturating_add(self.earned.bytes())
     }
 }
-
-/// The first second that a claim can't name. Below it, floating-point numbers are exact.
-const END_OF_TIME: u64 = 1 << 53;
 
 impl<'t> Claims<'t> {
     pub(crate) fn parse(payload: &'t [u8]) -> Result<Self, TokenError> {
@@ -119,26 +121,24 @@ impl<'t> Claims<'t> {
     }
 
     fn rest(&self, issuer: &Issuer) -> Result<Rest, TokenError> {
-        self.check_required(&issuer.require)?;
+        let required = window(&issuer.require, &self.0).ok_or(TokenError::Claim)?;
         if self.0.get("cnf").is_some() && !issuer.allow_unverified_cnf {
             return Err(TokenError::Bound);
         }
         let kind = issuer.kind.kind(&self.0);
         let rest = Rest {
             kind,
-            scopes: issuer.scopes_of(kind).read(&self.0)?,
+            // Only `derive` gives them, whatever the issuer writes.
+            scopes: without_earned(issuer.scopes_of(kind).read(&self.0)?),
             subject: self.text("sub")?,
             client: self.text(&issuer.client_claim)?,
             actor: self.actor()?,
             id: self.text("jti")?,
             account: None,
+            required,
+            earned: Earned::of(&issuer.derive, &self.0),
         };
         Ok(Rest { account: self.account(issuer, &rest), ..rest })
-    }
-
-    fn check_required(&self, tests: &[ClaimTest]) -> Result<(), TokenError> {
-        let all = tests.iter().all(|test| test.holds(&self.0));
-        all.then_some(()).ok_or(TokenError::Claim)
     }
 
     /// A claim that must be a string if it is present.
@@ -162,19 +162,13 @@ impl<'t> Claims<'t> {
         }
     }
 
-    /// A NumericDate (RFC 7519 §2): a number from 0 up to the point where whole seconds stop being
-    /// exact.
+    /// A date that must be valid if it is present.
     fn time(&self, name: &str) -> Result<Option<Duration>, TokenError> {
-        let value = match self.0.get(name) {
-            None => return Ok(None),
-            Some(Member::Text(_)) => return Err(TokenError::BadTime),
-            Some(Member::Other(value)) => value,
-        };
-        let time = match value.as_u64() {
-            Some(seconds) => Some(Duration::from_secs(seconds)),
-            None => value.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
-        };
-        time.filter(|time| time.as_secs() < END_OF_TIME).map(Some).ok_or(TokenError::BadTime)
+        match self.0.get(name) {
+            None => Ok(None),
+            Some(Member::Text(_)) => Err(TokenError::BadTime),
+            Some(Member::Other(value)) => date(value).map(Some).ok_or(TokenError::BadTime),
+        }
     }
 
     /// The account of a token whose other claims are these. `None` if the configuration or the token doesn't state it.

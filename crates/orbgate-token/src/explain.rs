@@ -3,11 +3,12 @@
 use core::time::Duration;
 use std::time::SystemTime;
 
-use orbgate::TokenKind;
+use orbgate::{TokenKind, is_earned};
 use orbgate_yaml::quoted;
 use serde_json::Value;
 
 use crate::algorithm::Algorithm;
+use crate::claim_test::ClaimTest;
 use crate::claims::Claims;
 use crate::compact::{Compact, Header};
 use crate::error::TokenError;
@@ -16,7 +17,7 @@ use crate::json::Member;
 use crate::keys::{KeySet, Keys};
 use crate::kind::KindRules;
 use crate::opaque::Opaque;
-use crate::scope::{Found, ScopeFormat};
+use crate::scope::{ClaimPath, Found, ScopeFormat};
 use crate::verified::{Fingerprint, VerifiedToken};
 use crate::verifier::{Verifier, since_epoch};
 
@@ -35,8 +36,12 @@ pub struct Explanation {
     pub hint: Option<String>,
     /// The kind of token, if it is valid.
     pub kind: Option<TokenKind>,
-    /// Its scopes, separated by one space, if it is valid.
+    /// Its scopes, separated by one space, if it is valid; those that it earns come last.
     pub scopes: Option<String>,
+    /// The scopes beginning with `earned:` that its issuer wrote into it, if it is valid. They don't count.
+    pub dropped: Vec<String>,
+    /// The scopes that its issuer can derive and that it doesn't earn, if it is valid, each with the first test that fails.
+    pub unearned: Vec<(String, String)>,
     /// Why it names no account, if it is valid and doesn't. A gate with a ledger then denies calls that consume orbs.
     pub no_account: Option<String>,
     /// Whether the signature was checked. Without keys, neither the signature nor the key is checked.
@@ -66,7 +71,7 @@ impl Verifier {
         let compact = self.parse(token);
         let claims = compact.as_ref().ok().and_then(|compact| Claims::parse(&compact.payload).ok());
         let issuer = claims.as_ref().and_then(|claims| Some(self.issuer_of(claims).ok()?.1));
-        let explanation = explanation.with_absences(claims.as_ref(), issuer);
+        let explanation = explanation.with_absences(claims.as_ref(), issuer, now);
         Explanation { is_signature_checked, ..explanation }
     }
 
@@ -107,7 +112,7 @@ impl Verifier {
                 _ => claims_hint(error, claims, issuer, since_epoch(now).ok()?),
             }
         });
-        explanation.with_absences(claims.as_ref(), issuer)
+        explanation.with_absences(claims.as_ref(), issuer, now)
     }
 
     /// The issuer that is asked about this token, if one is.
@@ -212,7 +217,9 @@ impl Verifier {
                 let has = match claims.0.get("iss") {
                     None => "it has no `iss`".to_owned(),
                     Some(Member::Text(issuer)) => format!("its `iss` is {}", quoted(issuer)),
-                    value => format!("its `iss` {}, not a string", present(value)),
+                    Some(_) => {
+                        format!("its `iss` {}, not a string", words(ClaimPath::from("iss").find(&claims.0)))
+                    }
                 };
                 Some(format!("{has}, and the issuers are {}", known.join(", ")))
             }
@@ -236,13 +243,16 @@ impl Explanation {
             hint: refused.and_then(hint),
             kind: verified.as_ref().map(VerifiedToken::kind),
             scopes: verified.map(|verified| verified.scopes().to_owned()),
+            dropped: Vec::new(),
+            unearned: Vec::new(),
             no_account: (!has_account && refused.is_none()).then(String::new),
             is_signature_checked: false,
         }
     }
 
-    /// With hints if the token is accepted and doesn't have the claim with the scopes, or that with the account.
-    fn with_absences(mut self, claims: Option<&Claims<'_>>, issuer: Option<&Issuer>) -> Self {
+    /// With hints if the token is accepted and doesn't have the claim with the scopes, or that with the account, and with the
+    /// scopes that it doesn't get.
+    fn with_absences(mut self, claims: Option<&Claims<'_>>, issuer: Option<&Issuer>, now: SystemTime) -> Self {
         if let (Some(kind), Some(claims), Some(issuer)) = (self.kind, claims, issuer)
             && self.refused.is_none()
         {
@@ -254,6 +264,9 @@ impl Explanation {
                 }
             });
             let scopes = issuer.scopes_of(kind);
+            let claimed = scopes.read(&claims.0).unwrap_or_default();
+            self.dropped = claimed.split(' ').filter(|scope| is_earned(scope)).map(str::to_owned).collect();
+            self.unearned = since_epoch(now).map_or_else(|_| Vec::new(), |now| unearned(claims, issuer, now));
             let (key, name) = (scopes.key(), &scopes.claim.claim);
             if name.find(&claims.0).is_none() {
                 let others = ["scope", "scp", "scopes", "permissions", "roles", "authorities"].into_iter();
@@ -267,6 +280,17 @@ impl Explanation {
         }
         self
     }
+}
+
+/// The scopes that a token doesn't earn now, each with the first test that fails.
+fn unearned(claims: &Claims<'_>, issuer: &Issuer, now: Duration) -> Vec<(String, String)> {
+    let failed = issuer.derive.iter().filter_map(|derived| {
+        let mut tests = derived.tests().unwrap_or_default().iter();
+        let test = tests.find(|test| !test.holds(&claims.0, now, issuer.skew))?;
+        let why = format!("the test of `{}` fails, and the claim {}", test.claim, present(test, claims));
+        Some((derived.name().to_owned(), why))
+    });
+    failed.collect()
 }
 
 const fn tokens_of(kind: TokenKind) -> &'static str {
@@ -357,10 +381,10 @@ fn claims_hint(error: TokenError, claims: &Claims<'_>, issuer: &Issuer, now: Dur
             Some(format!("`max_lifetime_seconds` is {most}"))
         }
         TokenError::Claim => {
-            let failed = issuer.require.iter().find(|test| !test.holds(&claims.0));
+            let failed = issuer.require.iter().find(|test| !test.holds(&claims.0, now, issuer.skew));
             match failed {
                 Some(test) => {
-                    let has = present(claims.0.get(&test.claim));
+                    let has = present(test, claims);
                     Some(format!("the test of `{}` in `require` fails, and the claim {has}", test.claim))
                 }
                 None => Some(format!(
@@ -394,21 +418,21 @@ fn claims_hint(error: TokenError, claims: &Claims<'_>, issuer: &Issuer, now: Dur
         TokenError::Bound => {
             Some("it has `cnf`: it belongs to whoever holds a key, and a bearer can't prove that".to_owned())
         }
-        TokenError::UnknownKind => Some(unknown_kind(claims, issuer)),
+        TokenError::UnknownKind => Some(unknown_kind(claims, issuer, now)),
         _ => None,
     }
 }
 
-fn unknown_kind(claims: &Claims<'_>, issuer: &Issuer) -> String {
+fn unknown_kind(claims: &Claims<'_>, issuer: &Issuer, now: Duration) -> String {
     let KindRules::Claims { user, organisation } = &issuer.kind else {
         return String::new();
     };
     let sides = [("user", user), ("organisation", organisation)].map(|(name, tests)| {
-        let failed = tests.iter().find(|test| !test.holds(&claims.0));
+        let failed = tests.iter().find(|test| !test.holds(&claims.0, now, issuer.skew));
         match failed {
             _ if tests.is_empty() => format!("`kind` has no tests for `{name}`"),
             Some(test) => {
-                let has = present(claims.0.get(&test.claim));
+                let has = present(test, claims);
                 format!("the test of `{}` for `{name}` fails, and the claim {has}", test.claim)
             }
             None => format!("all tests for `{name}` hold"),
@@ -417,13 +441,22 @@ fn unknown_kind(claims: &Claims<'_>, issuer: &Issuer) -> String {
     format!("{}. A service without organisations writes `kind: user`", sides.join("; "))
 }
 
+/// The state of the claim of a failed test, without its value.
+fn present(test: &ClaimTest, claims: &Claims<'_>) -> &'static str {
+    match test.window(&claims.0) {
+        // The test fails nevertheless, so the time is why.
+        Some(_) => "is too old or in the future",
+        None => words(test.claim.find(&claims.0)),
+    }
+}
+
 /// Whether a claim is present, without its value.
-const fn present(value: Option<&Member<'_>>) -> &'static str {
-    match value {
+const fn words(found: Option<Found<'_>>) -> &'static str {
+    match found {
         None => "is missing",
-        Some(Member::Text(_)) => "is a string",
-        Some(Member::Other(Value::Array(_))) => "is a list",
-        Some(Member::Other(_)) => "is neither a string nor a list",
+        Some(Found::Text(_)) => "is a string",
+        Some(Found::Other(Value::Array(_))) => "is a list",
+        Some(Found::Other(_)) => "is neither a string nor a list",
     }
 }
 

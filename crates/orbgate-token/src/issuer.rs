@@ -1,14 +1,17 @@
 //! The rules for an issuer's tokens.
 
 use core::time::Duration;
+use std::sync::Arc;
 
 use orbgate::TokenKind;
 
 use crate::account::{AccountClaim, AccountClaims};
 use crate::algorithm::Algorithm;
+use crate::claim_test::ClaimTest;
+use crate::derive::Derived;
 use crate::jwk::KeyRules;
 use crate::key_file::JwksFile;
-use crate::kind::{ClaimTest, KindRules};
+use crate::kind::KindRules;
 use crate::opaque::{Opaque, SecretSource};
 use crate::scope::{ScopeClaim, ScopesOf};
 
@@ -34,6 +37,7 @@ pub struct Issuer {
     pub(crate) client_claim: String,
     pub(crate) accounts: AccountClaims,
     pub(crate) require: Vec<ClaimTest>,
+    pub(crate) derive: Arc<[Derived]>,
     pub(crate) skew: Duration,
     pub(crate) max_lifetime: Option<Duration>,
     pub(crate) allow_unverified_cnf: bool,
@@ -60,6 +64,7 @@ impl Issuer {
             client_claim: "client_id".to_owned(),
             accounts: AccountClaims::default(),
             require: Vec::new(),
+            derive: Arc::default(),
             skew: Duration::from_secs(60),
             max_lifetime: None,
             allow_unverified_cnf: false,
@@ -162,6 +167,26 @@ impl Issuer {
     #[must_use]
     pub fn require_tests(mut self, tests: impl IntoIterator<Item = ClaimTest>) -> Self {
         self.require.extend(tests);
+        self
+    }
+
+    /// Adds scopes that tokens earn: a token has each one if its claims pass the tests. Their names begin with `earned:`, and a
+    /// token never has such a name because its issuer wrote it into the token's scopes. At most 64.
+    ///
+    /// ```
+    /// use orbgate_token::{ClaimPath, ClaimTest, Derived, Issuer, KindRules};
+    ///
+    /// let kind = KindRules::named_by("token_kind", "user", "organisation");
+    /// let roles = ClaimPath::nested(["realm_access", "roles"]);
+    /// let issuer = Issuer::new("https://id.example.com", "https://api.example.com", kind).derive([
+    ///     Derived::always("earned:any-token"),
+    ///     Derived::new("earned:admin", [ClaimTest::contains(roles, "admin")]),
+    ///     Derived::new("earned:recent", [ClaimTest::within_seconds("auth_time", 300)]),
+    /// ]);
+    /// ```
+    #[must_use]
+    pub fn derive(mut self, scopes: impl IntoIterator<Item = Derived>) -> Self {
+        self.derive = self.derive.iter().cloned().chain(scopes).collect();
         self
     }
 

@@ -76,10 +76,6 @@ impl Member<'_> {
             Self::Other(_) => None,
         }
     }
-
-    pub(crate) const fn is_null(&self) -> bool {
-        matches!(self, Self::Other(Value::Null))
-    }
 }
 
 impl<'t> Deserialize<'t> for Object<'t> {

@@ -3,7 +3,8 @@
 
 use orbgate::TokenKind;
 
-use crate::json::{Member, Object};
+use crate::claim_test::{ClaimTest, window};
+use crate::json::Object;
 
 /// How to distinguish an organisation's token from a user's (specification §5.2, §5.6).
 ///
@@ -50,109 +51,12 @@ impl KindRules {
             Self::Always(kind) => return *kind,
             Self::Claims { user, organisation } => (user, organisation),
         };
-        let all = |tests: &[ClaimTest]| !tests.is_empty() && tests.iter().all(|test| test.holds(claims));
+        // No test here has a date, so one that holds does so at any time.
+        let all = |tests: &[ClaimTest]| !tests.is_empty() && window(tests, claims).is_some();
         match (all(user), all(organisation)) {
             (true, false) => TokenKind::User,
             (false, true) => TokenKind::Organisation,
             _ => TokenKind::Unknown,
-        }
-    }
-}
-
-/// One test of a token's claims.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClaimTest {
-    pub(crate) claim: String,
-    pub(crate) test: Test,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Test {
-    Equals(String),
-    OneOf(Vec<String>),
-    Present,
-    Absent,
-    EqualsClaim(String),
-    DiffersFromClaim(String),
-}
-
-impl ClaimTest {
-    fn new(claim: impl Into<String>, test: Test) -> Self {
-        let claim = claim.into();
-        Self { claim, test }
-    }
-
-    /// The claim is exactly this string.
-    #[must_use]
-    pub fn equals(claim: impl Into<String>, text: impl Into<String>) -> Self {
-        Self::new(claim, Test::Equals(text.into()))
-    }
-
-    /// The claim is exactly one of these strings.
-    #[must_use]
-    pub fn one_of<T: Into<String>>(claim: impl Into<String>, texts: impl IntoIterator<Item = T>) -> Self {
-        Self::new(claim, Test::OneOf(texts.into_iter().map(Into::into).collect()))
-    }
-
-    /// The claim is present and not null.
-    #[must_use]
-    pub fn present(claim: impl Into<String>) -> Self {
-        Self::new(claim, Test::Present)
-    }
-
-    /// The claim is absent. An absent claim proves nothing, so combine this test with another.
-    #[must_use]
-    pub fn absent(claim: impl Into<String>) -> Self {
-        Self::new(claim, Test::Absent)
-    }
-
-    /// Both claims are present and the same string. For example, `sub` and `client_id` are equal in
-    /// a client-credentials token (RFC 9068 §5 warns that a user's `sub` can look like a client's).
-    #[must_use]
-    pub fn equals_claim(claim: impl Into<String>, other: impl Into<String>) -> Self {
-        Self::new(claim, Test::EqualsClaim(other.into()))
-    }
-
-    /// Both claims are present and different strings.
-    #[must_use]
-    pub fn differs_from_claim(claim: impl Into<String>, other: impl Into<String>) -> Self {
-        Self::new(claim, Test::DiffersFromClaim(other.into()))
-    }
-
-    /// Whether passing the test proves anything about a token.
-    pub(crate) const fn is_positive(&self) -> bool {
-        !matches!(self.test, Test::Absent)
-    }
-
-    /// Whether no token passes both tests.
-    pub(crate) fn excludes(&self, other: &Self) -> bool {
-        let text_differs = |one: &[String]| match &other.test {
-            Test::Equals(text) => !one.contains(text),
-            Test::OneOf(texts) => !one.iter().any(|text| texts.contains(text)),
-            _ => false,
-        };
-        self.claim == other.claim
-            && match &self.test {
-                _ if self.is_positive() != other.is_positive() => true,
-                Test::Equals(text) => text_differs(core::slice::from_ref(text)),
-                Test::OneOf(texts) => text_differs(texts),
-                Test::EqualsClaim(claim) => other.test == Test::DiffersFromClaim(claim.clone()),
-                Test::DiffersFromClaim(claim) => other.test == Test::EqualsClaim(claim.clone()),
-                Test::Present | Test::Absent => false,
-            }
-    }
-
-    pub(crate) fn holds(&self, claims: &Object<'_>) -> bool {
-        let value = claims.get(&self.claim);
-        let text = value.and_then(Member::text);
-        let two = |other: &str| text.zip(claims.text(other));
-        match &self.test {
-            Test::Equals(expected) => text == Some(expected),
-            Test::OneOf(expected) => text.is_some_and(|text| expected.iter().any(|one| one == text)),
-            Test::Present => value.is_some_and(|value| !value.is_null()),
-            Test::Absent => value.is_none(),
-            Test::EqualsClaim(other) => two(other).is_some_and(|(one, other)| one == other),
-            Test::DiffersFromClaim(other) => two(other).is_some_and(|(one, other)| one != other),
         }
     }
 }
@@ -162,7 +66,8 @@ mod tests {
     use orbgate::TokenKind::{self, Organisation, Unknown, User};
     use serde_json::json;
 
-    use super::{ClaimTest, KindRules};
+    use super::KindRules;
+    use crate::claim_test::ClaimTest;
     use crate::json::Object;
 
     fn check(rules: &KindRules, table: &[(serde_json::Value, TokenKind)]) {

@@ -6,9 +6,11 @@ mod base64url;
 mod bearer;
 mod cache;
 mod check;
+mod claim_test;
 mod claims;
 mod compact;
 mod config;
+mod derive;
 mod error;
 mod explain;
 #[cfg(feature = "fetch")]
@@ -44,7 +46,9 @@ pub use crate::cache::{
     Asked, AttemptId, Fetch, FetchError, FetchSettings, Judged, KeyCache, KeyStatus, Notice, NoticeLevel, Now, Post,
     Response, SettingsError, Wait,
 };
+pub use crate::claim_test::{ClaimTest, ClaimValue};
 pub use crate::config::error::{ConfigDiagnostic, ConfigError};
+pub use crate::derive::{Derived, Login};
 pub use crate::error::TokenError;
 pub use crate::explain::Explanation;
 #[cfg(feature = "fetch")]
@@ -52,7 +56,7 @@ pub use crate::fetch::KeyFetcher;
 pub use crate::issuer::Issuer;
 pub use crate::jwk::KeyRules;
 pub use crate::keys::{KeySet, KeySetError, KeyWarning, Keys};
-pub use crate::kind::{ClaimTest, KindRules};
+pub use crate::kind::KindRules;
 pub use crate::opaque::{Opaque, SecretSource};
 pub use crate::scope::{ClaimPath, Conflict, ScopeClaim, ScopeFormat};
 pub use crate::signature::SignatureCheck;

@@ -78,6 +78,15 @@ pub(crate) enum Found<'c> {
     Other(&'c Value),
 }
 
+impl<'c> Found<'c> {
+    pub(crate) const fn text(&self) -> Option<&'c str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Other(_) => None,
+        }
+    }
+}
+
 /// The format of a scope claim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScopeFormat {
@@ -163,7 +172,7 @@ pub(crate) fn is_scope_text(text: &str) -> bool {
 }
 
 /// `scope-token` of RFC 6749 §3.3.
-fn is_scope(scope: &str) -> bool {
+pub(crate) fn is_scope(scope: &str) -> bool {
     !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
 }
 

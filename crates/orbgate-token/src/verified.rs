@@ -7,6 +7,8 @@ use std::time::SystemTime;
 use orbgate::{Token, TokenKind};
 use sha2::{Digest as _, Sha256};
 
+use crate::derive::{self, Derived, Login};
+
 /// A token whose signature, issuer, audience, times and type are valid.
 ///
 /// It contains what decisions need and what audits can record. The token itself isn't kept. `Debug`
@@ -23,6 +25,7 @@ pub struct VerifiedToken {
     pub(crate) account: Option<Box<str>>,
     pub(crate) expires: SystemTime,
     pub(crate) fingerprint: Fingerprint,
+    pub(crate) derived: Arc<[Derived]>,
 }
 
 impl VerifiedToken {
@@ -40,10 +43,20 @@ impl VerifiedToken {
         self.kind
     }
 
-    /// The scopes, separated by single spaces.
+    /// The scopes, separated by single spaces: those that the issuer wrote, without names that begin with `earned:`, and then
+    /// those that [`Issuer::derive`](crate::Issuer::derive) gives the token now.
+    ///
+    /// Don't keep them beyond the request: a test of a date might fail for the next one.
     #[must_use]
     pub const fn scopes(&self) -> &str {
         &self.scopes
+    }
+
+    /// One login that gives the token all these scopes, which begin with `earned:`. `None` if its issuer doesn't derive one of
+    /// them, or not from the login (`acr`, `auth_time`), or if no login gives all of them.
+    #[must_use]
+    pub fn login<'n>(&self, scopes: impl IntoIterator<Item = &'n str>) -> Option<Login<'_>> {
+        derive::login(&self.derived, scopes)
     }
 
     /// The issuer, as configured.

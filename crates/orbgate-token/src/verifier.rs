@@ -13,6 +13,7 @@ use crate::check;
 use crate::claims::{Claims, Rest, Stated};
 use crate::compact::Compact;
 use crate::config::error::ConfigError;
+use crate::derive::{self, Derived};
 use crate::error::TokenError;
 use crate::issuer::Issuer;
 use crate::json::Member;
@@ -109,6 +110,11 @@ impl Verifier {
     /// The audiences of each issuer, of which a token must have one.
     pub fn audiences(&self) -> impl Iterator<Item = (&str, &[String])> {
         self.issuers.iter().map(|(issuer, name)| (&**name, &*issuer.audiences))
+    }
+
+    /// The scopes that the tokens of each issuer can earn, as [`Issuer::derive`] lists them.
+    pub fn derived(&self) -> impl Iterator<Item = (&str, &[Derived])> {
+        self.issuers.iter().map(|(issuer, name)| (&**name, &*issuer.derive))
     }
 
     /// Where the tokens of each issuer name the account whose orbs a call consumes.
@@ -428,7 +434,11 @@ impl Stated {
     ) -> Result<VerifiedToken, TokenError> {
         self.audience?;
         let expires = self.validity?.check(issuer, now)?;
-        let Rest { kind, scopes, subject, client, actor, id, account } = self.rest?;
+        let Rest { kind, scopes, subject, client, actor, id, account, required, earned } = self.rest?;
+        if !required.has(now, issuer.skew) {
+            return Err(TokenError::Claim);
+        }
+        let scopes = derive::with(scopes, earned.names(&issuer.derive, now, issuer.skew));
         Ok(VerifiedToken {
             kind,
             scopes,
@@ -440,6 +450,7 @@ impl Stated {
             account,
             expires: UNIX_EPOCH.checked_add(expires).ok_or(TokenError::BadTime)?,
             fingerprint,
+            derived: Arc::clone(&issuer.derive),
         })
     }
 }

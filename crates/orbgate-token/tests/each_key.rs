@@ -74,6 +74,7 @@ fn rows() -> Vec<Row> {
     row("issuers.client_claim", json!({}), json!({"client_claim": "azp"}), claiming(json!({"azp": "app-2"})));
     accounts(&mut row);
     row("issuers.require", json!({}), json!({"require": ["tenant", {"claim": "sub", "present": true}]}), usual());
+    row("issuers.derive", json!({}), json!({"derive": {"earned:any": "always"}}), usual());
     row("issuers.skew_seconds", json!({}), json!({"skew_seconds": 0}), claiming(json!({"exp": NOW - 30})));
     row("issuers.max_lifetime_seconds", json!({}), json!({"max_lifetime_seconds": 60}), usual());
     let bound = claiming(json!({"cnf": {"jkt": "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"}}));
@@ -101,6 +102,15 @@ fn kinds(row: &mut Add<'_>) {
         ["equals", "one_of"].map(|test| move |value: Value| user(json!({"claim": "token_kind", test: value})));
     row("issuers.kind.user.equals", equal(json!("user")), equal(json!("robot")), usual());
     row("issuers.kind.user.one_of", one_of(json!(["a", "user"])), one_of(json!(["a", "b"])), usual());
+    let contains = |text: &str| user(json!({"claim": "groups", "contains": text}));
+    let groups = claiming(json!({"groups": ["a", "b"]}));
+    row("issuers.kind.user.contains", contains("b"), contains("c"), groups);
+    let word = |word: &str| user(json!({"claim": "amr", "contains_word": word}));
+    row("issuers.kind.user.contains_word", word("otp"), word("ot"), claiming(json!({"amr": "pwd otp"})));
+    // The table has the keys of a test once, where they come first; this one isn't for kinds.
+    let within = |seconds: u64| json!({"require": [{"claim": "auth_time", "within_seconds": seconds}]});
+    let login = claiming(json!({"auth_time": NOW - 200}));
+    row("issuers.kind.user.within_seconds", within(300), within(30), login);
     let present = |is: bool| user(json!({"claim": "sub", "present": is}));
     row("issuers.kind.user.present", present(true), present(false), usual());
     for key in ["equals_claim", "differs_from_claim"] {

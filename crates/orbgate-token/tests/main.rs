@@ -12,6 +12,7 @@
 mod algorithms;
 mod claims;
 mod configuration;
+mod derive;
 mod each_key;
 #[cfg(feature = "fetch")]
 mod fetch;

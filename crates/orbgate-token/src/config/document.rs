@@ -1,10 +1,12 @@
 //! The configuration file as plain data: what both YAML readings must agree on. Nothing here is validated beyond its shape.
 //! The README's table of keys is made of it.
 
+use core::fmt;
 use core::num::NonZeroU64;
 
-use orbgate_yaml::{Content, Location, Node, Owner, Shape, Spanned, Value, Values, Version, document};
+use orbgate_yaml::{Content, Location, Node, Owner, Shape, Spanned, Value, Values, Version, document, quoted};
 use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 
 document! {
     /// The issuers whose tokens are accepted.
@@ -49,6 +51,8 @@ document! {
         pub(super) account: Option<Spanned<AccountDocument>>,
         /// Claims that are required in addition to `iss`, `aud` and `exp`: the name of a claim that must be there, or a test as in `kind`.
         pub(super) require: Option<Spanned<Vec<Required>>>,
+        /// The scopes that its tokens earn: for each name, which begins with `earned:`, `always`, a test as in `kind`, or a list of tests that must all hold. At most 64.
+        pub(super) derive: Option<Spanned<Derivations>>,
         /// How far clocks may differ; 60 if absent, 300 at most.
         pub(super) skew_seconds: Option<Spanned<u64>>,
         /// The longest time from `iat` to `exp`; no limit if absent.
@@ -106,18 +110,24 @@ document! {
 
     /// One test of a claim: `claim` and exactly one of the other keys.
     pub(super) struct TestDocument ("this test") {
-        /// The claim to test, with exactly one of the next five keys.
-        pub(super) claim: String,
-        /// The claim must be this string.
-        pub(super) equals: Option<String>,
-        /// The claim must be one of these strings.
-        pub(super) one_of: Option<Vec<String>>,
+        /// The claim to test, or a list of the names that lead to a value inside one; with exactly one of the next eight keys.
+        pub(super) claim: Names,
+        /// The claim must be this string, boolean or whole number, of the same type.
+        pub(super) equals: Option<ValueDocument>,
+        /// The claim must be one of these strings, booleans or whole numbers.
+        pub(super) one_of: Option<Vec<ValueDocument>>,
+        /// The claim must be a list with this string in it, or be this string.
+        pub(super) contains: Option<String>,
+        /// The claim must be a string with this word between spaces.
+        pub(super) contains_word: Option<String>,
+        /// The claim must be a date that isn't older than this, nor in the future, `skew_seconds` apart. Not in `kind`.
+        pub(super) within_seconds: Option<NonZeroU64>,
         /// Whether the claim must be there, or must not.
         pub(super) present: Option<bool>,
         /// The claim must equal this other claim.
-        pub(super) equals_claim: Option<String>,
+        pub(super) equals_claim: Option<Names>,
         /// The claim must differ from this other claim.
-        pub(super) differs_from_claim: Option<String>,
+        pub(super) differs_from_claim: Option<Names>,
     }
 
     /// Where a token has its scopes.
@@ -260,7 +270,7 @@ impl Value for Names {
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Required {
-    Claim(String),
+    Claim(Spanned<String>),
     Test(Spanned<TestDocument>),
 }
 
@@ -270,12 +280,138 @@ impl Value for Required {
     fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
         match &node.kind {
             Content::Mapping(_) => Self::Test(Spanned::read(node, owner, values)),
-            _ => Self::Claim(String::read(node, owner, values)),
+            _ => Self::Claim(Spanned::read(node, owner, values)),
         }
     }
 
     fn stand_in(location: Location) -> Self {
-        Self::Claim(String::stand_in(location))
+        Self::Claim(Spanned::stand_in(location))
+    }
+}
+
+/// A value that a claim can have.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum ValueDocument {
+    Bool(bool),
+    Number(i64),
+    Text(String),
+}
+
+impl Value for ValueDocument {
+    const SHAPE: Shape = Shape::Value("plain value");
+
+    fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
+        match &node.kind {
+            Content::Scalar(scalar) if scalar.plain => match (&*scalar.text, whole(&scalar.text)) {
+                ("true", _) => Self::Bool(true),
+                ("false", _) => Self::Bool(false),
+                (_, Some(number)) => Self::Number(number),
+                _ => Self::Text(String::read(node, owner, values)),
+            },
+            Content::Scalar(_) => Self::Text(String::read(node, owner, values)),
+            _ => {
+                let must = format!("{} must be a string, a boolean or a whole number", owner.what);
+                values.wrong(node, &must);
+                Self::stand_in(node.location)
+            }
+        }
+    }
+
+    fn stand_in(location: Location) -> Self {
+        Self::Text(String::stand_in(location))
+    }
+}
+
+/// A plain whole number, in the one way in which every reader of YAML reads it.
+fn whole(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_plain = text == "0" || digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    text.parse().ok().filter(|_| is_plain)
+}
+
+/// The names of `derive`, in the order of the file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Derivations(pub(super) Vec<(Spanned<String>, Derivation)>);
+
+/// What earns one of them.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Derivation {
+    Always(Always),
+    Test(Spanned<TestDocument>),
+    Tests(Vec<Spanned<TestDocument>>),
+}
+
+document! {
+    pub(super) enum Always {
+        Always: "always",
+    }
+}
+
+impl Value for Derivations {
+    const SHAPE: Shape = Shape::Named(&Derivation::SHAPE);
+
+    fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
+        let entries = values.mapping(node, owner.what).iter().map(|entry| {
+            let name = values.key(entry, "a derived scope");
+            let what = &quoted(&name.value);
+            let location = entry.value.location;
+            (name, Derivation::read(&entry.value, &Owner { what, location }, values))
+        });
+        Self(entries.collect())
+    }
+
+    fn stand_in(_: Location) -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de> Deserialize<'de> for Derivations {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ReadDerivations)
+    }
+}
+
+struct ReadDerivations;
+
+impl<'de> Visitor<'de> for ReadDerivations {
+    type Value = Derivations;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Derivations, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Derivations(entries))
+    }
+}
+
+impl Value for Derivation {
+    const SHAPE: Shape =
+        Shape::Either(&[Always::SHAPE, Shape::Either(&[TestDocument::SHAPE, Vec::<Spanned<TestDocument>>::SHAPE])]);
+
+    fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
+        match &node.kind {
+            Content::Mapping(_) => Self::Test(Spanned::read(node, owner, values)),
+            Content::Sequence(_) => Self::Tests(Vec::read(node, owner, values)),
+            Content::Scalar(scalar) if Always::NAMED.iter().any(|(word, _)| *word == scalar.text) => {
+                Self::Always(Always::Always)
+            }
+            _ => {
+                let must = format!("{} must be `always`, a test or a list of tests", owner.what);
+                values.wrong(node, &must);
+                Self::stand_in(node.location)
+            }
+        }
+    }
+
+    fn stand_in(_: Location) -> Self {
+        Self::Always(Always::Always)
     }
 }
 

@@ -3,20 +3,22 @@
 use core::time::Duration;
 
 use orbgate::TokenKind;
-use orbgate_yaml::{Diagnostics, Spanned, Value as _, quoted};
+use orbgate_yaml::{Diagnostics, Location, Shape, Spanned, Value as _, quoted};
 
 use super::document::{
-    AccountClaimDocument, AccountDocument, AccountName, AccountOfKind, Accounts, ConflictDocument, Document,
-    FormatDocument, IssuerDocument, KindClaims, KindDocument, KindName, Names, OpaqueDocument, Required,
-    ScopesDocument, TestDocument,
+    AccountClaimDocument, AccountDocument, AccountName, AccountOfKind, Accounts, ConflictDocument, Derivation,
+    Derivations, Document, FormatDocument, IssuerDocument, KindClaims, KindDocument, KindName, Names, OpaqueDocument,
+    Required, ScopesDocument, TestDocument, ValueDocument,
 };
 use crate::account::{AccountClaim, AccountClaims};
 use crate::algorithm::Algorithm;
-use crate::check;
+use crate::check::{self, Key, Part};
+use crate::claim_test::{ClaimTest, ClaimValue};
+use crate::derive::Derived;
 use crate::issuer::Issuer;
 use crate::jwk::KeyRules;
 use crate::key_name::KeyName;
-use crate::kind::{ClaimTest, KindRules};
+use crate::kind::KindRules;
 use crate::opaque::{Opaque, SecretSource};
 use crate::scope::{ClaimPath, Conflict, ScopeClaim, ScopeFormat};
 use crate::verifier::{MOST_REMEMBERED, MOST_TOKEN_BYTES, Verifier};
@@ -55,11 +57,47 @@ fn issuers(list: &Spanned<Vec<IssuerDocument>>, diagnostics: &mut Diagnostics) -
     }
     for diagnostic in check::diagnostics(&issuers) {
         let document = documents.get(diagnostic.key.issuer);
-        let name = diagnostic.key.name.map_or("", KeyName::text);
-        let location = document.and_then(|document| document.location_of(name));
+        let location = document.and_then(|document| location(document, diagnostic.key));
         diagnostics.push_new(location.unwrap_or(list.location), diagnostic.message);
     }
     issuers
+}
+
+/// Where this key of an issuer is, or the part of it.
+fn location(document: &IssuerDocument, key: Key) -> Option<Location> {
+    let name = key.name.map_or("", KeyName::text);
+    let part = key.part.and_then(|part| part_location(document, name, part));
+    part.or_else(|| document.location_of(name))
+}
+
+fn part_location(document: &IssuerDocument, name: &str, Part { list, test }: Part) -> Option<Location> {
+    let of = |tests: &[Spanned<TestDocument>]| {
+        let mut locations = tests.iter().filter(|it| claim_test(&it.value).is_some()).map(|test| test.location);
+        locations.nth(test?)
+    };
+    match name {
+        "kind" => match &document.kind.value {
+            KindDocument::Claims(KindClaims { user, organisation }) => of([user, organisation].get(list)?.as_ref()?),
+            KindDocument::Always(_) => None,
+        },
+        "require" => {
+            let mut locations = document.require.as_ref()?.value.iter().filter_map(|required| match required {
+                Required::Claim(name) => Some(name.location),
+                Required::Test(test) => claim_test(&test.value).map(|_| test.location),
+            });
+            locations.nth(test?)
+        }
+        "derive" => {
+            let (name, derivation) = document.derive.as_ref()?.value.0.get(list)?;
+            let test = match derivation {
+                Derivation::Always(_) => None,
+                Derivation::Test(test) => of(core::slice::from_ref(test)),
+                Derivation::Tests(tests) => of(tests),
+            };
+            Some(test.unwrap_or(name.location))
+        }
+        _ => None,
+    }
 }
 
 /// What stands for a tenant in an issuer and in the URL of its keys.
@@ -130,6 +168,7 @@ fn issuers_of(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Vec<I
         client_claim,
         account,
         require,
+        derive,
         skew_seconds,
         max_lifetime_seconds,
         allow_unverified_cnf,
@@ -173,10 +212,13 @@ fn issuers_of(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Vec<I
     }
     if let Some(claims) = require {
         let tests = claims.value.iter().filter_map(|required| match required {
-            Required::Claim(name) => Some(ClaimTest::present(name)),
+            Required::Claim(name) => Some(ClaimTest::present(name.value.as_str())),
             Required::Test(document) => test(document, diagnostics),
         });
         issuer = issuer.require_tests(tests.collect::<Vec<_>>());
+    }
+    if let Some(names) = derive {
+        issuer = issuer.derive(derived(names, diagnostics));
     }
     if let Some(seconds) = skew_seconds {
         issuer = issuer.skew(Duration::from_secs(seconds.value));
@@ -298,27 +340,82 @@ fn kind_rules(document: &KindDocument, diagnostics: &mut Diagnostics) -> KindRul
     KindRules::Claims { user: tests(user), organisation: tests(organisation) }
 }
 
+fn derived(names: &Spanned<Derivations>, diagnostics: &mut Diagnostics) -> Vec<Derived> {
+    if names.value.0.is_empty() {
+        let message = "`derive` is empty: leave it out, or write a name that begins with `earned:`";
+        diagnostics.push_new(names.location, message);
+    }
+    let derived = names.value.0.iter().map(|(name, derivation)| {
+        let tests = match derivation {
+            Derivation::Always(_) => return Derived::always(&name.value),
+            Derivation::Test(test) => core::slice::from_ref(test),
+            Derivation::Tests(tests) => tests,
+        };
+        let all: Vec<_> = tests.iter().filter_map(|it| test(it, diagnostics)).collect();
+        match all.is_empty() && !tests.is_empty() {
+            // Each test of it is an error already.
+            true => Derived::always(&name.value),
+            false => Derived::new(&name.value, all),
+        }
+    });
+    derived.collect()
+}
+
 fn test(document: &Spanned<TestDocument>, diagnostics: &mut Diagnostics) -> Option<ClaimTest> {
-    let Spanned { location, value } = document;
-    let TestDocument { claim, equals, one_of, present, equals_claim, differs_from_claim } = value;
-    let claim = claim.as_str();
+    let test = claim_test(&document.value);
+    if test.is_none() {
+        let keys = match TestDocument::SHAPE {
+            Shape::Mapping(keys) => keys.iter().map(|key| key.name).filter(|key| *key != "claim"),
+            _ => return None,
+        };
+        let keys: Vec<_> = keys.map(quoted).collect();
+        let keys = keys.join(", ");
+        diagnostics.push_new(document.location, format!("a test needs exactly one of {keys}"));
+    }
+    test
+}
+
+/// The test, if exactly one is written.
+fn claim_test(document: &TestDocument) -> Option<ClaimTest> {
+    let TestDocument {
+        claim,
+        equals,
+        one_of,
+        contains,
+        contains_word,
+        within_seconds,
+        present,
+        equals_claim,
+        differs_from_claim,
+    } = document;
+    let path = |names: &Names| ClaimPath::nested(names.iter());
+    let claim = || path(claim);
     let tests = [
-        equals.as_ref().map(|text| ClaimTest::equals(claim, text)),
-        one_of.as_ref().map(|texts| ClaimTest::one_of(claim, texts)),
+        equals.as_ref().map(|value| ClaimTest::equals(claim(), value)),
+        one_of.as_ref().map(|values| ClaimTest::one_of(claim(), values)),
+        contains.as_ref().map(|text| ClaimTest::contains(claim(), text)),
+        contains_word.as_ref().map(|word| ClaimTest::contains_word(claim(), word)),
+        within_seconds.map(|seconds| ClaimTest::within_seconds(claim(), seconds.get())),
         present.map(|present| match present {
-            true => ClaimTest::present(claim),
-            false => ClaimTest::absent(claim),
+            true => ClaimTest::present(claim()),
+            false => ClaimTest::absent(claim()),
         }),
-        equals_claim.as_ref().map(|other| ClaimTest::equals_claim(claim, other)),
-        differs_from_claim.as_ref().map(|other| ClaimTest::differs_from_claim(claim, other)),
+        equals_claim.as_ref().map(|other| ClaimTest::equals_claim(claim(), path(other))),
+        differs_from_claim.as_ref().map(|other| ClaimTest::differs_from_claim(claim(), path(other))),
     ];
     let mut tests = tests.into_iter().flatten();
     let test = tests.next();
-    if test.is_none() || tests.next().is_some() {
-        let message = "a test needs exactly one of `equals`, `one_of`, `present`, `equals_claim`, `differs_from_claim`";
-        diagnostics.push_new(*location, message);
+    test.filter(|_| tests.next().is_none())
+}
+
+impl From<&ValueDocument> for ClaimValue {
+    fn from(value: &ValueDocument) -> Self {
+        match value {
+            ValueDocument::Bool(value) => Self::Bool(*value),
+            ValueDocument::Number(value) => Self::Number(*value),
+            ValueDocument::Text(value) => Self::Text(value.clone()),
+        }
     }
-    test
 }
 
 fn unknown_algorithm(name: &str) -> String {
