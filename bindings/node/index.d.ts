@@ -52,7 +52,8 @@ export type DenyReason =
   | "user_token_required"
   | "scope_missing"
   | "insufficient_orbs"
-  | "ledger_unavailable";
+  | "ledger_unavailable"
+  | "insufficient_user_authentication";
 
 /** Which rule a `malformed_request` breaks. */
 export type Detail =

@@ -166,6 +166,7 @@ ORBGATE_ENUM(OrbgateReason, uint8_t) {
   ORBGATE_REASON_PUBLIC_ROUTE = 10, ///< Allowed: the route needs no token.
   ORBGATE_REASON_INSUFFICIENT_ORBS = 11, ///< The account doesn't have the orbs that the call consumes. Status 402.
   ORBGATE_REASON_LEDGER_UNAVAILABLE = 12, ///< The ledger didn't answer in time. Status 503.
+  ORBGATE_REASON_INSUFFICIENT_USER_AUTHENTICATION = 13, ///< The token lacks only scopes that a fresh or stronger login gives. Status 401.
 };
 
 /// Which rule a malformed request breaks. Numbers and names are frozen.

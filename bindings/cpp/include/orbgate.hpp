@@ -63,6 +63,7 @@ enum class Reason : std::uint8_t {
     public_route = ORBGATE_REASON_PUBLIC_ROUTE,
     insufficient_orbs = ORBGATE_REASON_INSUFFICIENT_ORBS,
     ledger_unavailable = ORBGATE_REASON_LEDGER_UNAVAILABLE,
+    insufficient_user_authentication = ORBGATE_REASON_INSUFFICIENT_USER_AUTHENTICATION,
 };
 
 // Which rule a malformed request breaks: see OrbgateDetail.

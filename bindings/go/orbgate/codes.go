@@ -71,6 +71,8 @@ const (
 	ReasonInsufficientOrbs Reason = 11
 	// ReasonLedgerUnavailable denies with 503: the ledger didn't answer in time.
 	ReasonLedgerUnavailable Reason = 12
+	// ReasonInsufficientUserAuthentication denies with 401: the token lacks only scopes that a fresh or stronger login gives.
+	ReasonInsufficientUserAuthentication Reason = 13
 	// end of reasons
 )
 
@@ -103,6 +105,8 @@ func (r Reason) HTTPStatus() int {
 		return 402
 	case ReasonLedgerUnavailable:
 		return 503
+	case ReasonInsufficientUserAuthentication:
+		return 401
 	// end of denials
 	default:
 		return 0

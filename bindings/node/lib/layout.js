@@ -69,6 +69,7 @@ const DENIALS = Object.freeze({
   8: 403, // scope_missing
   11: 402, // insufficient_orbs
   12: 503, // ledger_unavailable
+  13: 401, // insufficient_user_authentication
   // end of denials
 });
 

@@ -48,7 +48,8 @@ impl Disagreement {
         if enforced.charge() != candidate.charge() {
             return Some(Self::Cost);
         }
-        let reasons = |decision: &Decision<'_>| (decision.reason(), decision.detail());
+        // A gate's decision can be compared with an engine's.
+        let reasons = |decision: &Decision<'_>| (decision.reason().of_engine(), decision.detail());
         let is_same = reasons(enforced) == reasons(candidate)
             && enforced.route_name() == candidate.route_name()
             && enforced.api() == candidate.api()

@@ -117,5 +117,5 @@ impl<'e> Found<'e> {
 /// Whether a denial with this reason names no route even if its request matches one, because there is no valid
 /// token.
 pub(crate) const fn is_without_token(reason: Reason) -> bool {
-    matches!(reason.status(), Some(401))
+    matches!(reason, Reason::NoToken | Reason::InvalidToken)
 }

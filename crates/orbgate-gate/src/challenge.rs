@@ -1,15 +1,16 @@
-//! The `WWW-Authenticate` header of a denial (RFC 6750 §3).
+//! The `WWW-Authenticate` header of a denial (RFC 6750 §3, RFC 9470 §3).
 
 use std::borrow::Cow;
 
 use orbgate::{Decision, Reason};
 
-use crate::credentials::Credentials;
+use crate::credentials::{Credentials, Verified};
+use crate::lacking::Lacking;
 
 /// What `WWW-Authenticate` reveals to a denied caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Challenge {
-    /// `Bearer`, with every 401 and 403.
+    /// `Bearer`, with every 401 and 403. Only if a login is missing, it also says which: no client could guess it.
     #[default]
     Minimal,
     /// The error as RFC 6750 names it, and the missing scope.
@@ -57,25 +58,29 @@ impl FullChallenge {
         Ok(Self { resource_metadata, ..self })
     }
 
-    fn value(&self, refusal: Refusal<'_>) -> String {
-        self.value_with(refusal, None, None)
-    }
-
-    /// The value with the scopes to start with, and metadata if there is no other.
-    fn value_with(&self, refusal: Refusal<'_>, initial: Option<&str>, metadata: Option<&str>) -> String {
-        let (error, scope) = match refusal {
-            Refusal::Header => (Some("invalid_request"), None),
-            Refusal::Decision(decision) => match decision.reason() {
-                Reason::InvalidToken => (Some("invalid_token"), None),
-                Reason::ScopeMissing | Reason::UserTokenRequired => (Some("insufficient_scope"), needed(decision)),
-                _ => (None, None),
-            },
+    /// The value, with scopes to start with, and metadata if there is no other.
+    fn value(&self, refusal: &Refusal<'_>, initial: Option<&str>, metadata: Option<&str>) -> String {
+        let error = match refusal {
+            Refusal::Header => Some("invalid_request"),
+            Refusal::Reason(Reason::InvalidToken) => Some("invalid_token"),
+            Refusal::Reason(_) | Refusal::Lacking(Lacking::Nothing) => None,
+            Refusal::Lacking(Lacking::Scopes(_) | Lacking::Earned) => Some("insufficient_scope"),
+            Refusal::Lacking(Lacking::Login(_)) => Some("insufficient_user_authentication"),
         };
-        let scope = scope.or(initial.map(Cow::Borrowed));
+        let (scope, login) = match refusal {
+            Refusal::Lacking(Lacking::Scopes(scopes)) => (Some(scopes.as_str()), None),
+            Refusal::Lacking(Lacking::Login(login)) => (None, Some(login)),
+            _ => (None, None),
+        };
+        // Its values need no escapes either: the configuration is checked.
+        let acr_values = login.map(|login| login.acr_values.join(" ")).filter(|values| !values.is_empty());
+        let max_age = login.and_then(|login| login.max_age).map(|seconds| seconds.to_string());
         let parameters = [
             ("realm", self.realm.as_deref()),
             ("error", error),
-            ("scope", scope.as_deref()),
+            ("scope", scope.or(initial)),
+            ("acr_values", acr_values.as_deref()),
+            ("max_age", max_age.as_deref()),
             ("resource_metadata", self.resource_metadata.as_deref().or(metadata)),
         ];
         let stated = parameters.iter().filter_map(|(name, value)| Some(format!("{name}=\"{}\"", (*value)?)));
@@ -84,52 +89,54 @@ impl FullChallenge {
     }
 }
 
-/// The scopes to ask for: the owner's alternative, whatever the token has. It is enough, and never sends a client for an
-/// administrator's scope.
-fn needed<'e>(decision: &Decision<'e>) -> Option<Cow<'e, str>> {
-    let owned = decision.requirement().map(|requirement| Cow::Owned(requirement.of_owner().to_string()));
-    owned.or_else(|| decision.scope().map(|scope| Cow::Borrowed(scope.name())))
-}
-
 /// Why a request is denied.
-#[derive(Clone, Copy)]
-pub(crate) enum Refusal<'a> {
+pub(crate) enum Refusal<'t> {
     /// Its `Authorization` header can't be read.
     Header,
-    Decision(&'a Decision<'a>),
+    /// Its token lacks something.
+    Lacking(Lacking<'t>),
+    Reason(Reason),
 }
 
-impl Challenge {
-    /// The header's value for a denial with this status.
-    pub(crate) fn value(&self, status: u16, refusal: Refusal<'_>) -> Option<Cow<'static, str>> {
-        if !matches!(status, 401 | 403) {
-            return None;
+impl<'t> Refusal<'t> {
+    pub(crate) fn of<T: Verified>(decision: &Decision<'_>, credentials: &'t Credentials<T>) -> Self {
+        match (Lacking::of(decision, credentials), decision.reason()) {
+            (Lacking::Nothing, Reason::InvalidToken) if !credentials.is_readable() => Self::Header,
+            (Lacking::Nothing, reason) => Self::Reason(reason),
+            (lacking, _) => Self::Lacking(lacking),
         }
-        match self {
-            Self::None => None,
-            Self::Minimal => Some(Cow::Borrowed("Bearer")),
-            Self::Full(full) => Some(Cow::Owned(full.value(refusal))),
-        }
+    }
+
+    /// Whether only a login is missing.
+    pub(crate) const fn is_login(&self) -> bool {
+        matches!(self, Self::Lacking(Lacking::Login(_)))
     }
 }
 
 impl Challenge {
+    const BARE: FullChallenge = FullChallenge::new();
+
+    /// The header's value for a denial with this status.
+    pub(crate) fn value(&self, status: u16, refusal: &Refusal<'_>) -> Option<Cow<'static, str>> {
+        match (self, status) {
+            (Self::None, _) => None,
+            (Self::Full(full), 401 | 403) => Some(Cow::Owned(full.value(refusal, None, None))),
+            (Self::Minimal, 401) if refusal.is_login() => Some(Cow::Owned(Self::BARE.value(refusal, None, None))),
+            (Self::Minimal, 401 | 403) => Some(Cow::Borrowed("Bearer")),
+            _ => None,
+        }
+    }
+
     /// The header's value for a denial at an MCP endpoint, whose clients need its parameters.
-    pub(crate) fn at_endpoint<T>(
-        &self,
-        decision: &Decision<'_>,
-        credentials: &Credentials<T>,
-        initial: &str,
-        metadata: Option<&str>,
-    ) -> String {
-        const BARE: &FullChallenge = &FullChallenge::new();
-        let full = if let Self::Full(full) = self { full } else { BARE };
-        let refusal = match credentials.is_readable() {
-            true => Refusal::Decision(decision),
-            false => Refusal::Header,
+    pub(crate) fn at_endpoint(&self, refusal: &Refusal<'_>, initial: &str, metadata: Option<&str>) -> String {
+        let full = if let Self::Full(full) = self { full } else { &Self::BARE };
+        // A client with a valid token has asked for its scopes before.
+        let is_start = match refusal {
+            Refusal::Header => true,
+            Refusal::Reason(reason) => matches!(reason, Reason::NoToken | Reason::InvalidToken),
+            Refusal::Lacking(_) => false,
         };
-        let initial = Some(initial).filter(|scopes| decision.status() == Some(401) && !scopes.is_empty());
-        full.value_with(refusal, initial, metadata)
+        full.value(refusal, Some(initial).filter(|scopes| is_start && !scopes.is_empty()), metadata)
     }
 }
 
@@ -163,33 +170,53 @@ orbgate_yaml::debug_as_display!(ChallengeError);
 #[cfg(test)]
 mod tests {
     use super::{Challenge, ChallengeError, FullChallenge, Refusal};
-    use orbgate::{Engine, Request, Token};
+    use crate::credentials::{Credentials, Verified};
+    use orbgate::{Decision, Engine, Request, Token, TokenKind};
 
-    fn full(challenge: &Challenge, token: Option<Token<'_>>) -> Option<String> {
-        let decision = Engine::external().decide(&Request {
+    #[derive(Clone, Debug)]
+    struct Holder(TokenKind, &'static str);
+
+    impl Verified for Holder {
+        fn token(&self) -> Token<'_> {
+            Token { kind: self.0, scopes: self.1.into() }
+        }
+    }
+
+    fn decide<'e>(engine: &'e Engine, target: &str, credentials: &Credentials<Holder>) -> Decision<'e> {
+        engine.decide(&Request {
             method: b"GET",
-            target: b"/api/v1/external/orbs",
-            token,
+            target: target.as_bytes(),
+            token: credentials.token(),
             allow_bonus_orbs_use: false,
-        });
-        let value = challenge.value(decision.status()?, Refusal::Decision(&decision))?;
+        })
+    }
+
+    fn value(
+        challenge: &Challenge,
+        engine: &Engine,
+        target: &str,
+        credentials: &Credentials<Holder>,
+    ) -> Option<String> {
+        let decision = decide(engine, target, credentials);
+        let value = challenge.value(decision.status()?, &Refusal::of(&decision, credentials))?;
         Some(value.into_owned())
     }
 
     #[test]
     fn a_full_challenge_names_the_error_as_rfc_6750_does() {
         let challenge = Challenge::Full(FullChallenge::new().realm("orbs").unwrap());
-        let value = |token| full(&challenge, token);
-        assert_eq!(value(None).unwrap(), "Bearer realm=\"orbs\"");
+        let full = |challenge, credentials| value(challenge, Engine::external(), "/api/v1/external/orbs", &credentials);
+        assert_eq!(full(&challenge, Credentials::None).unwrap(), "Bearer realm=\"orbs\"");
+        let held = Credentials::Token(Holder(TokenKind::User, "read:account"));
         assert_eq!(
-            value(Some(Token::user("read:account"))).unwrap(),
+            full(&challenge, held).unwrap(),
             "Bearer realm=\"orbs\", error=\"insufficient_scope\", scope=\"read:orbs\""
         );
         let bare = Challenge::Full(FullChallenge::new());
-        assert_eq!(full(&bare, None).unwrap(), "Bearer");
-        let header = bare.value(401, Refusal::Header).unwrap();
+        assert_eq!(full(&bare, Credentials::None).unwrap(), "Bearer");
+        let header = full(&bare, Credentials::Unreadable).unwrap();
         assert_eq!(header, "Bearer error=\"invalid_request\"");
-        assert_eq!(full(&Challenge::None, None), None);
+        assert_eq!(full(&Challenge::None, Credentials::None), None);
     }
 
     #[test]
@@ -197,15 +224,9 @@ mod tests {
         let policy = "orbgate: 1\napis: { a: { base_path: '', token: user, organisation: deny, \
             scopes: { read:a: { orbs: false, routes: [GET /a] } } } }\n";
         let engine = Engine::new(&orbgate::Policy::from_yaml(policy).unwrap());
-        let decision = engine.decide(&Request {
-            method: b"GET",
-            target: b"/a",
-            token: Some(Token::organisation("read:a")),
-            allow_bonus_orbs_use: false,
-        });
-        assert_eq!(decision.reason(), orbgate::Reason::UserTokenRequired);
-        let challenge = Challenge::Full(FullChallenge::new());
-        let header = challenge.value(403, Refusal::Decision(&decision)).unwrap();
+        let held = Credentials::Token(Holder(TokenKind::Organisation, "read:a"));
+        assert_eq!(decide(&engine, "/a", &held).reason(), orbgate::Reason::UserTokenRequired);
+        let header = value(&Challenge::Full(FullChallenge::new()), &engine, "/a", &held).unwrap();
         assert_eq!(header, "Bearer error=\"insufficient_scope\", scope=\"read:a\"");
     }
 
@@ -218,13 +239,8 @@ mod tests {
         for (target, held, named) in
             [("/a", "", "read:a read:b"), ("/a", "read:b", "read:a read:b"), ("/c", "x", "read:a")]
         {
-            let decision = engine.decide(&Request {
-                method: b"GET",
-                target: target.as_bytes(),
-                token: Some(Token::user(held)),
-                allow_bonus_orbs_use: false,
-            });
-            let header = challenge.value(403, Refusal::Decision(&decision)).unwrap();
+            let held = Credentials::Token(Holder(TokenKind::User, held));
+            let header = value(&challenge, &engine, target, &held).unwrap();
             assert_eq!(header, format!("Bearer error=\"insufficient_scope\", scope=\"{named}\""));
         }
     }
@@ -248,7 +264,7 @@ mod tests {
         }
         let url = "https://a.example/.well-known/oauth-protected-resource";
         let value = FullChallenge::new().resource_metadata(url).unwrap();
-        let value = value.value(Refusal::Header);
+        let value = value.value(&Refusal::Header, None, None);
         assert!(value.ends_with(&format!("resource_metadata=\"{url}\"")));
     }
 }

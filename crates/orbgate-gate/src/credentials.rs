@@ -1,7 +1,7 @@
 //! The credentials of a request: none, a bearer token, or something unreadable.
 
 use orbgate::{Scopes, Token, TokenKind};
-use orbgate_token::{TokenError, VerifiedToken, bearer};
+use orbgate_token::{Login, TokenError, VerifiedToken, bearer};
 
 /// The credentials of a request, with the result of verifying its token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,6 +91,13 @@ pub trait Verified: Clone + Send + Sync + 'static {
         None
     }
 
+    /// The login that would give the token all these [earned](orbgate::is_earned) scopes at once. `None` if no login
+    /// does, or none that is known.
+    fn login(&self, earned: &[&str]) -> Option<Login<'_>> {
+        let _ = earned;
+        None
+    }
+
     /// An id for the token in audits. It must reveal nothing about the token; a hash is suitable.
     fn fingerprint(&self) -> Option<String> {
         None
@@ -104,6 +111,10 @@ impl Verified for VerifiedToken {
 
     fn account(&self) -> Option<&str> {
         Self::account(self)
+    }
+
+    fn login(&self, earned: &[&str]) -> Option<Login<'_>> {
+        Self::login(self, earned.iter().copied())
     }
 
     fn fingerprint(&self) -> Option<String> {

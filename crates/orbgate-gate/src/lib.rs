@@ -6,6 +6,7 @@ mod challenge;
 mod credentials;
 mod gate;
 mod header;
+mod lacking;
 mod mcp;
 mod metadata;
 pub mod names;

@@ -131,7 +131,12 @@ impl Rules {
     /// The same result, unless the router chose a different route than the allowed one. In that case, the request is
     /// denied like a request without a route. Call it when the router has chosen a handler, if [`Request::matched`]
     /// wasn't known before.
-    pub fn routed<'e, T>(&self, engine: &'e Engine, answer: Answer<'e, T>, matched: Matched<'_>) -> Answer<'e, T> {
+    pub fn routed<'e, T: Verified>(
+        &self,
+        engine: &'e Engine,
+        answer: Answer<'e, T>,
+        matched: Matched<'_>,
+    ) -> Answer<'e, T> {
         let Decision::Allow(allow) = answer.decision else {
             return answer;
         };

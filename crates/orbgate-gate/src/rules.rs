@@ -6,7 +6,7 @@ use orbgate::{Decision, Reason};
 
 use crate::answer::{Answer, Denial};
 use crate::challenge::{Challenge, Refusal};
-use crate::credentials::Credentials;
+use crate::credentials::{Credentials, Verified};
 use crate::mcp::{self, Mcp};
 use crate::metadata::Metadata;
 use crate::public::PublicRoutes;
@@ -61,10 +61,12 @@ impl Rules {
     }
 
     /// The result for a request with this decision.
-    pub(crate) fn answer<'e, T>(&self, decision: Decision<'e>, credentials: Credentials<T>) -> Answer<'e, T> {
+    pub(crate) fn answer<'e, T: Verified>(&self, decision: Decision<'e>, credentials: Credentials<T>) -> Answer<'e, T> {
+        let refusal = Refusal::of(&decision, &credentials);
+        let decision = if refusal.is_login() { decision.denying_login() } else { decision };
         Answer {
             decision,
-            denial: self.denial(&decision, credentials.is_readable()),
+            denial: self.denial(&decision, &refusal),
             misrouted: None,
             public: None,
             preflight: false,
@@ -79,21 +81,13 @@ impl Rules {
     }
 
     /// The response to a denied request; `None` for an allow.
-    ///
-    /// `credentials_are_readable` is false for
-    /// [`Credentials::Unreadable`](crate::Credentials::Unreadable). The response then names the unreadable
-    /// header as the error.
-    fn denial(&self, decision: &Decision<'_>, credentials_are_readable: bool) -> Option<Denial> {
+    fn denial(&self, decision: &Decision<'_>, refusal: &Refusal<'_>) -> Option<Denial> {
         let Decision::Deny(deny) = decision else {
             return None;
         };
         let status = match self.is_flat() && deny.reason() != Reason::LedgerUnavailable {
             true => Reason::DEFAULT_STATUS,
             false => deny.status(),
-        };
-        let refusal = match credentials_are_readable || deny.reason() != Reason::InvalidToken {
-            true => Refusal::Decision(decision),
-            false => Refusal::Header,
         };
         let methods = || {
             let route = deny.route();

@@ -4,6 +4,7 @@
 
 mod exchange;
 mod follower;
+mod login;
 mod mcp;
 mod mcp_orbs;
 mod mcp_sessions;

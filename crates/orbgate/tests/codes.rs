@@ -1,6 +1,6 @@
 //! Strings and numbers that every language shares, and the forms in which scopes are passed.
 
-use orbgate::{Detail, Reason, Scopes, Token, TokenKind};
+use orbgate::{Detail, Engine, Reason, Request, Scopes, Token, TokenKind};
 
 /// Strings, numbers and statuses are a contract with every language: this list can only grow.
 #[test]
@@ -18,9 +18,31 @@ fn reasons_are_frozen() {
         ("public_route", 10, None),
         ("insufficient_orbs", 11, Some(402)),
         ("ledger_unavailable", 12, Some(503)),
+        ("insufficient_user_authentication", 13, Some(401)),
     ];
     let now = Reason::ALL.map(|reason| (reason.as_str(), reason.number(), reason.status()));
     assert_eq!(now, frozen);
+}
+
+/// A gate says more exactly which scopes are missing than the engine that it asks.
+#[test]
+fn a_gates_denial_for_missing_scopes_is_an_engines() {
+    let engine = Engine::external();
+    let decide = |scopes| {
+        let token = Some(Token::user(scopes));
+        engine.decide(&Request { method: b"GET", target: b"/api/v1/external/orbs", token, allow_bonus_orbs_use: false })
+    };
+    let missing = decide("read:account");
+    let login = missing.denying_login();
+    assert_eq!((login.reason().as_str(), login.status()), ("insufficient_user_authentication", Some(401)));
+    assert_eq!(
+        (login.reason().of_engine(), login.route(), login.scope()),
+        (missing.reason(), missing.route(), missing.scope())
+    );
+    assert_eq!(decide("read:orbs").denying_login(), decide("read:orbs"));
+    for reason in Reason::ALL.into_iter().filter(|reason| reason.is_of_engines()) {
+        assert_eq!(reason.of_engine(), reason);
+    }
 }
 
 #[test]

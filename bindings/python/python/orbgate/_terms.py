@@ -52,6 +52,7 @@ class Reason(_Code):
     PUBLIC_ROUTE = "public_route"
     INSUFFICIENT_ORBS = "insufficient_orbs"
     LEDGER_UNAVAILABLE = "ledger_unavailable"
+    INSUFFICIENT_USER_AUTHENTICATION = "insufficient_user_authentication"
     # end of Reason
 
     @property

@@ -10,6 +10,7 @@ use super::response::McpResponse;
 use super::target::operation;
 use super::{METHOD, Mcp};
 use crate::answer::{Answer, Denial};
+use crate::challenge::Refusal;
 use crate::credentials::{Credentials, Verified};
 use crate::order::Opened;
 use crate::request::Matched;
@@ -213,7 +214,7 @@ impl Rules {
         self.called(engine, decision, credentials, call.clone(), matched)
     }
 
-    fn called<'e, T>(
+    fn called<'e, T: Verified>(
         &self,
         engine: &'e Engine,
         decision: Decision<'e>,
@@ -226,7 +227,7 @@ impl Rules {
     }
 
     /// A result, whose denial an MCP client understands if the request was for an endpoint.
-    pub(crate) fn as_mcp<'e, T>(&self, mut answer: Answer<'e, T>) -> Answer<'e, T> {
+    pub(crate) fn as_mcp<'e, T: Verified>(&self, mut answer: Answer<'e, T>) -> Answer<'e, T> {
         let (Some(mcp), Some(call), Some(denial)) = (&self.mcp, &answer.mcp, &mut answer.denial) else {
             return answer;
         };
@@ -254,7 +255,8 @@ impl Rules {
         }
         if denial.status == 401 || denial.status == 403 {
             let metadata = self.metadata.as_ref().map(|metadata| metadata.url());
-            let value = self.challenge.at_endpoint(&answer.decision, &answer.credentials, mcp.scopes(), metadata);
+            let refusal = Refusal::of(&answer.decision, &answer.credentials);
+            let value = self.challenge.at_endpoint(&refusal, mcp.scopes(), metadata);
             denial.www_authenticate = Some(value.into());
         }
         if matches!(denial.status, 400 | 402 | 404 | 429 | 503) {

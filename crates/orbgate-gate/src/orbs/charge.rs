@@ -193,7 +193,7 @@ impl OrbRules {
 
 impl Rules {
     /// The denial of an allowed request whose orbs can't be held.
-    pub fn unpaid<'e, T>(&self, answer: Answer<'e, T>, unpaid: Unpaid) -> Answer<'e, T> {
+    pub fn unpaid<'e, T: Verified>(&self, answer: Answer<'e, T>, unpaid: Unpaid) -> Answer<'e, T> {
         let (reason, detail, retry_after) = match unpaid {
             Unpaid::NoAccount => (Reason::InvalidToken, None, None),
             Unpaid::NoAmount => (Reason::InsufficientOrbs, None, None),

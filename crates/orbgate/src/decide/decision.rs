@@ -235,6 +235,17 @@ impl<'e> Decision<'e> {
         }
     }
 
+    /// The denial of a call whose token lacks only scopes that a login gives. Only a `scope_missing` changes.
+    #[doc(hidden)] // for gates
+    pub const fn denying_login(self) -> Self {
+        match self {
+            Self::Deny(deny) if matches!(deny.reason, Reason::ScopeMissing) => {
+                Self::Deny(Deny { reason: Reason::InsufficientUserAuthentication, ..deny })
+            }
+            other => other,
+        }
+    }
+
     /// Whether the call is allowed.
     #[inline(always)]
     #[must_use]

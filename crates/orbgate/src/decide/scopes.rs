@@ -4,6 +4,7 @@
 
 use super::token::Scopes;
 use super::vector::{BLOCK, Native, Vector, end_in_block, positions_in_block};
+use crate::listing::Scope;
 use crate::tables::{NO_SCOPE, Tables, Terms};
 
 /// Whether a token's scopes include what is needed under these terms: the scope with this id (specification §5.3), or what
@@ -22,15 +23,27 @@ pub(crate) fn hold(tables: &Tables, scopes: Scopes<'_>, needed: u32, terms: &Ter
 #[cold]
 #[inline(never)]
 fn meet(tables: &Tables, scopes: Scopes<'_>, terms: &Terms) -> bool {
-    let has = |scope: &u16| {
-        let row = tables.scopes.get(usize::from(*scope));
-        row.is_some_and(|row| match scopes {
-            Scopes::Set(set) => set.holds(tables.policy_id(), u32::from(*scope), || false),
-            Scopes::Text(text) => has_scope::<Native>(text, tables.text.bytes(row.terms.scope), || false),
-        })
-    };
+    let has = |scope: &u16| includes(tables, scopes, *scope);
     let mut alternatives = tables.requirement(terms).split(|scope| *scope == NO_SCOPE);
     alternatives.any(|alternative| !alternative.is_empty() && alternative.iter().all(has))
+}
+
+/// Whether a token's scopes include the scope with this id.
+fn includes(tables: &Tables, scopes: Scopes<'_>, scope: u16) -> bool {
+    let row = tables.scopes.get(usize::from(scope));
+    row.is_some_and(|row| match scopes {
+        Scopes::Set(set) => set.holds(tables.policy_id(), u32::from(scope), || false),
+        Scopes::Text(text) => has_scope::<Native>(text, tables.text.bytes(row.terms.scope), || false),
+    })
+}
+
+impl Scope<'_> {
+    /// Whether a token with these scopes has this one.
+    #[doc(hidden)] // for gates
+    #[must_use]
+    pub fn is_among(&self, scopes: Scopes<'_>) -> bool {
+        includes(self.tables, scopes, self.index())
+    }
 }
 
 /// Whether one of the space-separated scopes in a string is exactly this one (specification §5.3). The scope contains no

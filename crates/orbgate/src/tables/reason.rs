@@ -32,6 +32,10 @@ codes! {
         InsufficientOrbs = 11: "insufficient_orbs", "the account doesn't have the orbs that the call consumes", Some(402);
         /// Only gates with a ledger return it, for a call that consumes.
         LedgerUnavailable = 12: "ledger_unavailable", "the ledger didn't answer in time", Some(503);
+        /// Only gates return it, in place of [`Reason::ScopeMissing`], if only `earned:` scopes are missing that a login gives
+        /// (RFC 9470).
+        InsufficientUserAuthentication = 13: "insufficient_user_authentication",
+            "the token lacks only scopes that a fresh or stronger login gives", Some(401);
     }
     /// The HTTP status of a denial; `None` for the reasons that allow.
     ///
@@ -79,10 +83,23 @@ impl Reason {
         self.status().is_none()
     }
 
-    /// Whether engines return it. Only gates know public routes and ledgers.
+    /// Whether engines return it. Only gates know public routes, ledgers and issuers.
     #[must_use]
     pub const fn is_of_engines(self) -> bool {
-        !matches!(self, Self::PublicRoute | Self::InsufficientOrbs | Self::LedgerUnavailable)
+        !matches!(
+            self,
+            Self::PublicRoute | Self::InsufficientOrbs | Self::LedgerUnavailable | Self::InsufficientUserAuthentication
+        )
+    }
+
+    /// The reason that an engine gives for the same denial: a gate says more exactly which scopes are missing. Compare
+    /// decisions of gates with those of engines by it.
+    #[must_use]
+    pub const fn of_engine(self) -> Self {
+        match self {
+            Self::InsufficientUserAuthentication => Self::ScopeMissing,
+            other => other,
+        }
     }
 
     /// The part of the policy that a decision with this reason names.
@@ -99,7 +116,8 @@ impl Reason {
             | Self::ScopeMissing
             | Self::ScopeHeld
             | Self::InsufficientOrbs
-            | Self::LedgerUnavailable => Named::Scope,
+            | Self::LedgerUnavailable
+            | Self::InsufficientUserAuthentication => Named::Scope,
         }
     }
 }

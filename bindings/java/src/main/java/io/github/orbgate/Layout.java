@@ -33,6 +33,7 @@ final class Layout {
     static final int REASON_PUBLIC_ROUTE = 10;
     static final int REASON_INSUFFICIENT_ORBS = 11;
     static final int REASON_LEDGER_UNAVAILABLE = 12;
+    static final int REASON_INSUFFICIENT_USER_AUTHENTICATION = 13;
     static final int DETAIL_NONE = 0;
     static final int DETAIL_METHOD = 1;
     static final int DETAIL_LENGTH = 2;

@@ -31,6 +31,8 @@ public enum Reason {
     INSUFFICIENT_ORBS(402),
     /** The ledger didn't answer in time. Status 503. */
     LEDGER_UNAVAILABLE(503),
+    /** The token lacks only scopes that a fresh or stronger login gives. Status 401. */
+    INSUFFICIENT_USER_AUTHENTICATION(401),
     // end of codes
     ;
 
