@@ -130,6 +130,20 @@ def test_calls_about_one_caller_or_object(tmp_path: Path, capsys: pytest.Capture
     assert "--column token=NAME" in capsys.readouterr().err
 
 
+def test_calls_by_a_name_as_the_page_shows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def about(log: Log) -> None:
+        for name in ("web-\u0430pp", "=1+1\n2"):
+            log.call("web-app", START + timedelta(hours=9), "GET /v1/accounts", caller=name, status=200)
+
+    options = logged(tmp_path, about)
+    log = str(tmp_path / "calls.csv")
+    for shown, cell in (("web-\\u0430pp", "web-\\u0430pp"), ("=1+1\\n2", "'=1+1\\n2"), ("=1+1\n2", "'=1+1\\n2")):
+        assert main(["calls", log, *options, "--caller", shown, "--csv"]) == 0
+        said = capsys.readouterr()
+        # A spreadsheet reads no formula, and each call is one line.
+        assert [row["caller"] for row in csv.DictReader(io.StringIO(said.out))] == [cell] and said.out.count("\n") == 2 and "1 call of " in said.err
+
+
 def test_without_the_log_the_parts_of_a_bundle_are_compared(tmp_path: Path) -> None:
     """Each change has right digests in the manifest, as a forger would write them."""
     log = Log(False)

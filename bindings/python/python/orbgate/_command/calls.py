@@ -18,6 +18,7 @@ DESCRIPTION = "List the decisions of a log about one caller, one object or one t
 
 EPILOG = """\
 An object is a part of a path, such as /patients/7: calls are listed whose path has these segments one after the other.
+A name can be written as a report shows it, with its escapes.
 
 examples:
   python -m orbgate calls requests.jsonl --caller svc-tmp
@@ -68,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     said = f"{number(found, 'call')} of {number(calls)}" + (f", the first {number(len(rows))} listed" if len(rows) < found else "")
     if options.csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerows([COLUMNS, *rows])
+        writer.writerows([COLUMNS, *(map(_cell, row) for row in rows)])
         print(said, file=sys.stderr)
     else:
         for row in rows:
@@ -85,6 +86,11 @@ def _such(calls: Any, options: argparse.Namespace) -> Any:
     if options.object is None:
         column, value = ("caller", options.caller) if options.caller is not None else ("token", options.fingerprint)
         is_such = pc.equal(calls[column], value.encode("utf-8", "surrogateescape"))
+        if column == "caller" and "\\" in value:
+            pa = needs("pyarrow", "logs")
+            # As a report shows the name.
+            alike = [name for name in pc.unique(calls[column]).to_pylist() if name is not None and shown(_text(name) or "") == value]
+            is_such = pc.or_(is_such, pc.is_in(calls[column], pa.array(alike, pa.binary())))
     else:
         path = pc.list_element(pc.split_pattern(calls["target"].fill_null(b""), b"?", max_splits=1), 0)
         is_such = pc.match_substring(pc.binary_join_element_wise(path, b"/", b""), options.object)
@@ -105,6 +111,20 @@ def _row(call: dict[str, Any], decided: dict[str, Any]) -> tuple[str, ...]:
         call["served_status"],
     )
     return tuple("" if cell is None else str(cell) for cell in cells)
+
+
+def _cell(text: str) -> str:
+    """A cell of CSV: on one line, and never a formula of a spreadsheet.
+
+    >>> _cell("=1+1"), _cell("a\\nb"), _cell("2026-11-06")
+    ("'=1+1", 'a\\\\nb', '2026-11-06')
+    """
+    text = shown(text) if text else text
+    return f"'{text}" if text.lstrip().startswith(FORMULA) else text
+
+
+# What a formula begins with.
+FORMULA = ("=", "+", "-", "@")
 
 
 def _text(name: bytes | None) -> str | None:
