@@ -144,6 +144,14 @@ def test_names_of_parameters_do_not_divide_what_two_policies_charge() -> None:
     assert "{xId}" not in made.html
 
 
+def test_calls_by_scope_without_a_charge_are_counted_apart() -> None:
+    policy = Policy.from_yaml("{orbgate: 1, apis: {a: {base_path: '', scopes: {free: {orbs: false, routes: [GET /f]}, run: {orbs: 5, routes: [GET /x]}, other: {routes: []}}}}}")
+    scopes = ["other", "run", "other", "free", "missing"]
+    made = report(pa.table({"by_scope": scopes, "kind": ["user"] * 5, "scopes": ["run other free"] * 5}), policy, columns={"by_scope": "by_scope"})
+    assert (made.figures.orbs.without_charge, made.figures.orbs.total.calls) == (2, 1)
+    assert "2 calls by scope are not counted, because the policy states no charge for a call by their scope: it depends on the route." in html.unescape(made.html)
+
+
 def words(decision: Any) -> str:
     if not decision:
         return f"deny: {decision.reason}"

@@ -14,6 +14,7 @@ from .._count.counts import Counts, HeavyCounts, Times
 from .._count.heavy import Heavy
 from .._count.served import ANSWERS, REFUSED, SERVED, UNCLEAR, served
 from .._rows import Rows
+from .._terms import Effect
 
 if TYPE_CHECKING:
     from .._count.decided import Part
@@ -173,7 +174,8 @@ class Orbs(NamedTuple):
     """The orbs of a log. Rows with the most stated orbs come first; `times` is in order.
 
     `without_time` calls that consume orbs have no time, so they aren't in `times`. `answered` covers calls with a status, and
-    `failed` those that might have failed.
+    `failed` those that might have failed. `without_charge` allowed calls by scope are in none of these, because the policy states no charge
+    for a call by their scope: whether they consume orbs depends on the route.
     """
 
     total: Charged
@@ -185,6 +187,7 @@ class Orbs(NamedTuple):
     without_time: int
     answered: Rows[AnsweredOrbs]
     failed: Rows[FailedOrbs]
+    without_charge: int
 
 
 class OrbCounts:
@@ -197,9 +200,12 @@ class OrbCounts:
         self._locations = Counts(("is_base", "route", "scope", "amount", "answer"))
         self._times = Times(("is_base", "amount", "answer"))
         self._failed = Counts(("route", "scope", "amount", "served_status"), least=("row",))
+        self.without_charge = 0
 
     def add(self, part: Part) -> None:
         """Counts calls with their decisions, row by row."""
+        is_unknown = pc.and_(pc.and_(pc.equal(part.decided["decision"], Effect.ALLOW.value), pc.is_null(part.decided["consumes"])), pc.is_valid(part.decided["scope"]))
+        self.without_charge += pc.sum(is_unknown).as_py() or 0
         for is_base, decided in zip(self._sides, (part.decided, part.before)):
             columns = {name: decided[name] for name in ("route", "scope", "amount")}
             columns |= {name: part.calls[name] for name in ("caller", "time", "served_status", "row")}
@@ -245,6 +251,7 @@ class OrbCounts:
             sum(row["calls"] for row in self._times.rows() if row["time"] is None and not row["is_base"]),
             Rows(AnsweredOrbs, self._answered(locations)),
             Rows(FailedOrbs, self._failures()),
+            self.without_charge,
         )
 
     def _failures(self) -> Iterable[FailedOrbs]:

@@ -48,6 +48,8 @@ def orbs(figures: Figures, top: int) -> Section:
         finding += f" {_answered(figures)}"
     if unit is not None:
         finding += _left_out(of)
+    if of.without_charge:
+        finding += f" {number(of.without_charge, 'call')} by scope {'is' if of.without_charge == 1 else 'are'} not counted, because the policy states no charge for a call by {'its' if of.without_charge == 1 else 'their'} scope: it depends on the route."
     compared = _compared(figures, top)
     if figures.reconciled is not None:
         finding += f" {_reconciled(figures.reconciled)}"
