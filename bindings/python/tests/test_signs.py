@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -334,6 +336,19 @@ def pays_another(log: Log) -> None:
         row["account"] = None if row["caller"] not in ("tax-tool", "web-app") else "acc-web-app" if row["caller"] == "tax-tool" and row["time"] >= log.part(0.6) else f"acc-{row['caller']}"
 
 
+def base_left_out(log: Log) -> None:
+    for at in range(30):
+        log.add(log.part(0.5) + timedelta(minutes=at), "GET", f"/accounts/{at}", kind="user", scopes="accounts:read", caller="web-app", status=404)
+
+
+def machine_elsewhere(log: Log) -> None:
+    """A machine of the own network makes many calls from another."""
+    for row in log.rows:
+        row.update(address="10.20.4.7" if row["caller"] == "back-office" else f"93.184.{log.choose.randrange(20)}.1")
+    for at in range(200):
+        log.call("back-office", log.part(0.7) + timedelta(seconds=at), "GET /v1/audit", address="154.205.11.70", status=200)
+
+
 # What happened, the level and kind that say so, and words of the sentence.
 SIGNS: dict[str, tuple[Callable[[Log], None], str, str, tuple[str, ...]]] = {
     "hours without rows": (without_hours, "medium", "rows_missing", ("from 2026-11-02 11:5", "to 2026-11-02 14:0")),
@@ -380,6 +395,8 @@ SIGNS: dict[str, tuple[Callable[[Log], None], str, str, tuple[str, ...]]] = {
     "a digit for a letter": (digit_for_letter, "medium", "lookalike", ("caller rate-f3ed, first seen in row ", "differs from rate-feed by one character: 9 calls")),
     "another column": (callers_of_another_column, "medium", "other_spelling", ("the column `caller` is clinic-app in ", "of 4 other callers")),
     "another's account": (pays_another, "medium", "other_account", (" of tax-tool from ", "name the account acc-web-app of web-app, after ")),
+    "the base path left out": (base_left_out, "low", "lost_base_path", ("30 calls by web-app without a route lack the base path /v1, and begin with /accounts, from ",)),
+    "a machine elsewhere": (machine_elsewhere, "low", "new_since", ("back-office, since ", "for the first time calls from 154.205.11.0/24 (200 calls)")),
     "a client down for hours": (client_down_for_hours, "medium", "mended_client", ("web-app",)),
 }
 
@@ -517,6 +534,67 @@ def maintenance(log: Log) -> None:
 def test_what_is_usual_accuses_nobody(happened: Callable[[Log], None]) -> None:
     findings = made(happened, True).figures.findings
     assert {row.level for row in findings if row.kind != "warnings"} <= {"low"}, [(row.level, row.kind, row.sentence) for row in findings]
+
+
+def functions(log: Log) -> None:
+    """Some functions do one kind of work, which always has one status, and live for half an hour."""
+    for row in log.rows:
+        row.update(instance=f"pod-{log.choose.randrange(2)}", status=row["status"] or log.status(row))
+    for at in range(360):
+        log.call("tax-tool", START + timedelta(days=1 + at // 120, seconds=10 * (at % 120)), "GET /v1/accounts", instance=f"function-{at // 120}", status=200)
+
+
+def test_functions_with_one_status_write_no_other_statuses() -> None:
+    assert "other_spelling" not in {row.kind for row in made(functions, True).figures.findings}
+
+
+def test_a_clock_that_drifts_is_no_zone() -> None:
+    """Among its steps, those of half an hour are as many as any others."""
+    from orbgate._report.evidence import OTHER_STEP
+    from orbgate._report.signs.trust import _zones
+
+    def said(others: int) -> list[str]:
+        steps = Counter({2: 60, -2: 60, OTHER_STEP: others})
+        ground: Any = SimpleNamespace(evidence=SimpleNamespace(steps=steps, sources=SimpleNamespace(rows=list)), period=(0, 1))
+        return [row.kind for row in _zones(ground)]
+
+    assert (said(0), said(500)) == (["mixed_zones"], [])
+
+
+def test_a_path_is_cut_within_a_template_only() -> None:
+    from orbgate._report.evidence import Evidence
+
+    log: Any = SimpleNamespace(names=())
+    targets = (b"/v1/acc", b"/v1/accounts/7/bal", b"/v1/accounts/7?name=\x1b", b"/v1/nothing", b"/v1/accounts/7/balance/more/still")
+    assert [Evidence(log, BANK)._cuts_template(target) for target in targets] == [True, True, False, False, False]
+
+
+def test_a_scope_that_one_call_lacks_is_no_token_that_some_servers_refuse() -> None:
+    def lacks(log: Log) -> None:
+        for row in log.rows:
+            row["instance"] = f"pod-{log.choose.randrange(2)}"
+        for at in range(80):
+            log.call("web-app", log.part(0.5) + timedelta(minutes=2 * at), "GET /v1/audit" if at % 2 else "GET /v1/accounts", instance=f"pod-{at % 2}", caller="app-2", status=403 if at % 2 else 200)
+
+    assert "unequal_answers" not in {row.kind for row in made(lacks).figures.findings}
+
+
+def test_a_client_of_a_removed_route_tries_nothing() -> None:
+    def removed(log: Log) -> None:
+        for at in range(260):
+            log.call("web-app", log.part(at / 300), f"GET /v1/accounts/{7 * at}", caller="app-2", status=200 if at < 100 else 404)
+
+    kinds = {row.kind for row in made(removed, True).figures.findings}
+    assert "broken_client" in kinds and "enumeration" not in kinds
+
+
+def test_a_new_caller_that_gets_a_rare_scope_later_is_said() -> None:
+    def gets(log: Log) -> None:
+        for at in range(150):
+            log.call("web-app", log.part(0.4 + at / 300), "GET /v1/accounts", caller="temp", scopes="accounts:read" if at < 100 else "accounts:read admin", status=200)
+
+    [finding] = [row for row in made(gets, True, BANK).figures.findings if row.kind == "new_since"]
+    assert finding.level == "low" and "temp, since " in finding.sentence and "for the first time holds admin (50 calls)" in finding.sentence
 
 
 def test_many_calls_in_some_nights_are_a_burst() -> None:

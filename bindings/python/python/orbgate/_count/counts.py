@@ -33,9 +33,10 @@ class Counts:
     other columns.
     """
 
-    def __init__(self, keys: Sequence[str], first: Sequence[str] = (), least: Sequence[str] = (), greatest: Sequence[str] = ()) -> None:
+    def __init__(self, keys: Sequence[str], first: Sequence[str] = (), least: Sequence[str] = (), greatest: Sequence[str] = (), use_threads: bool = True) -> None:
         self._keys = list(keys)
-        self._first = list(first)
+        # The first row is known only with one thread, which keeps the order.
+        self._use_threads = use_threads and not first
         aggregations = [*((name, "first", FIRST) for name in first), *((name, "min") for name in least), *((name, "max") for name in greatest)]
         self._aggregations: list[tuple[Any, ...]] = aggregations
         self._parts: list[Any] = []
@@ -87,8 +88,7 @@ class Counts:
         return sum(part.num_rows for part in self._parts)
 
     def _grouped(self, table: Any) -> Any:
-        # The first row is known only with one thread, which keeps the order.
-        groups = table.group_by(self._keys, use_threads=not self._first)
+        groups = table.group_by(self._keys, use_threads=self._use_threads)
         grouped = groups.aggregate([("calls", "sum"), *self._aggregations])
         grouped = grouped.select([*self._keys, *(f"{name}_{what}" for name, what, *_ in self._aggregations), "calls_sum"])
         return grouped.rename_columns([*self._keys, *(name for name, *_ in self._aggregations), "calls"])

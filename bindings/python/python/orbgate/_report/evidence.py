@@ -31,6 +31,8 @@ MOST = 1 << 17
 # The most objects. With more, they are counted by a shorter digest, so that what is counted is a lower bound.
 MOST_OBJECTS = 1 << 20
 MASKS = (-1, 0xFFFF, 0xFFF, 0xFF)
+# The most routes with what became of their calls, of all objects together.
+MOST_WHATS = 1 << 14
 # The rows that wait to be merged.
 WAITING = 1 << 14
 # The sampled rows in which copies are looked for, and how much of the log is sampled, halved as often as needed.
@@ -41,6 +43,8 @@ TEXTS = 1 << 14
 END = 12
 # Steps between two rows that are whole quarters of an hour, up to a day, with a tolerance in seconds; smaller ones are usual.
 QUARTER, SHORTEST_STEP, LONGEST_STEP, NEAR_STEP = 900, 1_800, 86_400, 45
+# The place of steps that are as long, but no whole quarters.
+OTHER_STEP = 0
 # More files than this are not compared with each other.
 FILES = 64
 
@@ -54,8 +58,10 @@ def of_day(micros: Any) -> Any:
 class Bounded(Counts):
     """Counts with at most `most` rows. `is_exact` states whether none was dropped."""
 
-    def __init__(self, keys: Sequence[str], most: int = MOST, least: Sequence[str] = ("second", "row"), greatest: Sequence[str] = ("last",)) -> None:
-        super().__init__(keys, least=least, greatest=greatest)
+    def __init__(
+        self, keys: Sequence[str], most: int = MOST, least: Sequence[str] = ("second", "row"), greatest: Sequence[str] = ("last",), use_threads: bool = True
+    ) -> None:
+        super().__init__(keys, least=least, greatest=greatest, use_threads=use_threads)
         self.is_exact, self._most = True, most
 
     def state(self) -> dict[str, Any]:
@@ -91,18 +97,43 @@ class Objects(Bounded):
     """Counts calls by who made them, their route, what became of them, and a digest of the object that they are about."""
 
     def __init__(self) -> None:
-        super().__init__(["who", "location", "class", "key"], MOST_OBJECTS, least=("second", "row", "number"), greatest=("last", "most"))
+        # Nearly all rows are distinct, so threads that count a part each would only take more memory.
+        super().__init__(["who", "what", "key"], MOST_OBJECTS, least=("second", "row", "number"), greatest=("last", "most"), use_threads=False)
         self._level = 0
+        # The routes and what became of their calls, which counts have as a number: texts would be most of their memory.
+        self._whats: dict[str, int] = {}
 
     def state(self) -> dict[str, Any]:
-        return {**super().state(), "level": self._level}
+        return {**super().state(), "level": self._level, "whats": [*self._whats]}
 
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
-        self._level = state["level"]
+        self._level, self._whats = state["level"], {what: at for at, what in enumerate(state["whats"])}
 
     def add(self, table: Any) -> None:
+        coded = pc.binary_join_element_wise(table["class"], table["location"], "\n").combine_chunks().dictionary_encode()
+        numbers = [self._number(what) for what in coded.dictionary.to_pylist()]
+        table = table.append_column("what", pa.array(numbers, pa.int32()).take(coded.indices))
+        if None in numbers:
+            self.is_exact = False
+            table = table.filter(pc.is_valid(table["what"]))
         super().add(self._coarser(table))
+
+    def table(self) -> Any:
+        table = super().table()
+        if table is None:
+            return None
+        what = table["what"]
+        for at, name in enumerate(("class", "location")):
+            names = pa.array([one.partition("\n")[2 * at] for one in self._whats], pa.string())
+            table = table.append_column(name, names.take(what.combine_chunks()))
+        return table.drop_columns(["what"])
+
+    def _number(self, what: str) -> int | None:
+        """The number of a route with what became of its calls; None if there are too many, because callers choose the methods."""
+        if what not in self._whats and len(self._whats) >= MOST_WHATS:
+            return None
+        return self._whats.setdefault(what, len(self._whats))
 
     def shorten(self) -> None:
         while self._rows() > self._most and self._level + 1 < len(MASKS):
@@ -146,7 +177,8 @@ class Evidence:
         self._last: list[int] = []
         self._log, self._policy = log, policy
         self._scopes = [scope.scope.encode() for scope in policy.scopes()]
-        self._templates = [route.template.encode().split(b"/") for route in policy.routes()]
+        self._templates = sorted({tuple(route.template.encode().split(b"/")) for route in policy.routes()})
+        self._ends = tuple(self._ends_at(count) for count in range(max((len(template) for template in self._templates), default=0)))
         self._known: dict[tuple[str, bytes], bool] = {}
         self._spelt: dict[bytes, bytes | None] = {}
 
@@ -197,8 +229,8 @@ class Evidence:
         if self.has_instances:
             # Without tokens, a caller stands for its token.
             who = timed["token" if self.has_tokens else "caller"]
-            # A wrong password shows nothing of a token.
-            is_of_token = pc.and_(pc.is_valid(who), pc.not_equal(timed["outcome"], OWN).fill_null(True))
+            # A wrong password, a scope that the policy demands, or a method that it lacks, shows nothing of whether a token is known.
+            is_of_token = pc.and_(pc.is_valid(who), pc.invert(pc.is_in(timed["outcome"], pa.array([*OF_NO_TOKEN]))))
             self.of_sources.add(timed.append_column("who", who).filter(is_of_token))
         about = timed.filter(pc.and_(pc.is_valid(timed["key"]), pc.is_valid(timed["location"])))
         # Another method than those of the policy is a part of what a call is about.
@@ -271,6 +303,8 @@ class Evidence:
         quarters = pc.divide(pc.add(size, QUARTER // 2), QUARTER)
         is_near = pc.less_equal(pc.abs(pc.subtract(size, pc.multiply(quarters, QUARTER))), NEAR_STEP)
         is_step = pc.and_(is_near, pc.and_(pc.greater_equal(size, SHORTEST_STEP), pc.less_equal(size, LONGEST_STEP)))
+        is_other = pc.and_(pc.invert(is_near), pc.and_(pc.greater_equal(size, QUARTER), pc.less_equal(size, LONGEST_STEP)))
+        self.steps[OTHER_STEP] += pc.sum(is_other).as_py() or 0
         for one in pc.value_counts(pc.multiply(quarters, pc.sign(step)).filter(is_step)).to_pylist():
             self.steps[one["values"]] += one["counts"]
         self._last = [seconds[-1].as_py()]
@@ -357,10 +391,22 @@ class Evidence:
             self._known[column, value] = len(of) > 1 and judge(of)
         return self._known[column, value]
 
+    def _ends_at(self, count: int) -> frozenset[bytes] | None:
+        """The beginnings of all literals after so many segments; None if a template continues there with any value."""
+        there = [template for template in self._templates if len(template) > count]
+        if any(template[count].startswith(b"{") and len(template) > count + 1 for template in there):
+            return None
+        return frozenset(template[count][:length] for template in there if not template[count].startswith(b"{") for length in range(len(template[count]) + 1))
+
     def _cuts_template(self, target: bytes) -> bool:
+        # The path before a query is whole.
+        if b"?" in target:
+            return False
         *whole, last = target.split(b"/")
         count = len(whole)
-        # The last segment first: it excludes each template for nearly all paths.
+        # What no template has there excludes nearly all paths.
+        if count >= len(self._ends) or ((possible := self._ends[count]) is not None and last not in possible):
+            return False
         return any(
             len(template) > count
             and (template[count].startswith(last) if not template[count].startswith(b"{") else len(template) > count + 1)
@@ -373,6 +419,8 @@ class Evidence:
 SEPARATORS = b":._-/"
 # Scopes of which only the last words are shorter.
 SHORT = b"with shorter last words"
+# Refusals that say nothing of whether a server knows a token.
+OF_NO_TOKEN = (OWN, Reason.SCOPE_MISSING.value, Reason.USER_TOKEN_REQUIRED.value, Reason.METHOD_NOT_DECLARED.value)
 # The columns that are read only if they are named.
 NAMED = ("address", "token", "instance", "account")
 DAY_MICROS = 86_400_000_000

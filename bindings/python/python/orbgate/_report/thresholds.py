@@ -24,13 +24,13 @@ class Threshold(NamedTuple):
 
 # Whether the log can be trusted.
 GAP_SECONDS, GAP_CALLS, GAP_ALIKE, GAP_CALLERS = 1_800, 40, 2, 3
-THIN_FACTOR, THIN_CALLERS, THIN_HOURS, THIN_CALLS = 0.4, 3, 3, 15
+THIN_FACTOR, THIN_CALLERS, THIN_HOURS, THIN_CALLS, THIN_STEADY = 0.4, 3, 3, 15, 5
 END_PART, END_CALLS, END_HOURS, END_GONE, END_STARTED, END_STEADY = 0.05, 200, 2, 1, 2, 300
 COPY_PART, COPY_ROWS, COPY_HOUR_PART, COPY_APART = 0.02, 20, 0.5, 50
 CUT_ROWS, CUT_PART, CUT_ENDS = 20, 0.9, 3
 SPELT_ROWS, SPELT_PART, CLASS_ROWS, RENAMED_ACCOUNTS = 20, 0.5, 20, 2
 STEP_ROWS, STEP_PART = 20, 0.8
-RENAMED_USERS, RENAMED_PART, RESPELT_CALLERS = 20, 0.05, 3
+RENAMED_USERS, RENAMED_PART, RESPELT_CALLERS, RESPELT_PART, RESPELT_MACHINES = 20, 0.05, 3, 1 / 5, 1 / 8
 APART_CALLS, APART_ADDRESSES = 100, 3
 # Charged calls that may have failed.
 FAILED_PART = 0.2
@@ -45,7 +45,7 @@ TURNS, TURN_CALLS = 6, 10
 # What statuses mean.
 REDIRECTED_CALLS, REDIRECTED_PART, REDIRECTED_ROUTE, REDIRECTED_ROUTES = 100, 0.9, 10, 3
 LIMITED_CALLS, LIMITED_PART, LIMITED_HOURS = 100, 0.5, 2
-BASE_CALLS, BASE_PART, LASTING_EDGE, OLD_CALLERS = 50, 0.9, 0.1, 3
+BASE_CALLS, BASE_LEFT_OUT, BASE_PART, LASTING_EDGE, OLD_CALLERS = 50, 20, 0.9, 0.1, 3
 ROTATION_SECONDS = 180
 ODD_CALLS, ODD_PART, ODD_FACTOR = 20, 0.8, 8
 MASKED_CALLS, MASKED_PART, MASKED_CALLERS = 100, 0.9, 3
@@ -73,6 +73,7 @@ def table() -> Rows[Threshold]:
         ("rows_missing", "fewest callers with calls on both sides, if the log names any", GAP_CALLERS, "callers", "a night in which only two jobs call"),
         ("thinner_sample", "largest rate after, of the rate before", THIN_FACTOR, "of the rate", "an evening, in which all callers slow down within hours"),
         ("thinner_sample", "fewest callers that change alike", THIN_CALLERS, "callers", "one large client that leaves"),
+        ("thinner_sample", "fewest of them that call in nearly every hour, if others change otherwise", THIN_STEADY, "callers", "a holiday on which two jobs pause"),
         ("thinner_sample", "fewest calls of each in the hours before", THIN_CALLS, "calls", "callers with a call now and then"),
         ("source_ends", "smallest part of all rows", END_PART, "of the rows", "a pod that lived for minutes"),
         ("source_ends", "fewest hours between its end and the log's", END_HOURS, "hours", "a log that ends while files are rotated"),
@@ -89,7 +90,9 @@ def table() -> Rows[Threshold]:
         ("other_spelling", "fewest rows that would have other statuses than classes, at the rate of the log", CLASS_ROWS, "rows", "an instance that is stopped soon after its last such row"),
         ("other_spelling", "fewest accounts of others before a caller's name is another column's", RENAMED_ACCOUNTS, "accounts", "a client that is charged to another account since a time"),
         ("other_spelling", "fewest users on both sides of a usual time, to find one that has none", RENAMED_USERS, "users", "a service whose users come once"),
-        ("other_spelling", "fewest callers in two spellings, which are a fifth of all, or of one in eight machines", RESPELT_CALLERS, "callers", "a service whose users write their names in any case"),
+        ("other_spelling", "fewest callers in two spellings", RESPELT_CALLERS, "callers", "a service whose users write their names in any case"),
+        ("other_spelling", "smallest part of all callers in two spellings", RESPELT_PART, "of the callers", "a service whose users write their names in any case"),
+        ("other_spelling", "smallest part of all machines in two spellings, if fewer callers are", RESPELT_MACHINES, "of the machines", "a service whose users write their names in any case"),
         ("other_system", "fewest rows of instances with clients of their own", APART_CALLS, "rows", "functions that live for minutes"),
         ("mixed_zones", "fewest steps of whole hours between rows", STEP_ROWS, "steps", "several files, each in its own order"),
         ("new", "first part of the log, with which the rest is compared", LEARNT_PART, "of the log", "a service whose jobs run each few days"),
@@ -125,6 +128,7 @@ def table() -> Rows[Threshold]:
         ("redirected", "fewest routes of which a part of the calls is redirected for a time", REDIRECTED_ROUTES, "routes", "a route that redirects its callers to another host during a deployment"),
         ("rate_limited", "smallest part of the calls from the first to the last", LIMITED_PART, "of the calls", "a client that reaches its limit each minute"),
         ("lost_base_path", "fewest calls below one unknown path", BASE_CALLS, "calls", "a scanner that tries one application"),
+        ("lost_base_path", "fewest calls that only lack the base path", BASE_LEFT_OUT, "calls", "a person who tries a path by hand"),
         ("lost_base_path", "largest part of the log before such calls begin, or after they end, that makes them usual", LASTING_EDGE, "of the log", "an old version of an application, whose other calls are served"),
         ("broken_client", "fewest callers of a path without a route, in the whole log, of whom none is broken by it", OLD_CALLERS, "callers", "an old version of an application"),
         ("refused_though_allowed", "longest refusals that stay low", ROTATION_SECONDS, "seconds", "a rotation of keys, until all servers know the new one"),

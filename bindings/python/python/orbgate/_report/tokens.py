@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -260,12 +260,26 @@ def networks(addresses: Any) -> Any:
 
 def network(text: bytes) -> bytes | None:
     """The network of an address; None for a private one, and for what isn't an address."""
+    address = _address(text)
+    if address is None or _is_private(address):
+        return None
+    return str(ip_network(f"{address}/{BITS[address.version]}", strict=False)).encode()
+
+
+def is_private(text: bytes | None) -> bool:
+    """Whether this is an address of a private network."""
+    address = None if text is None else _address(text)
+    return address is not None and _is_private(address)
+
+
+def _address(text: bytes) -> IPv4Address | IPv6Address | None:
     try:
         address = ip_address(text.decode("ascii"))
     except ValueError:
         return None
     # A zone belongs to the machine.
-    address = getattr(address, "ipv4_mapped", None) or ip_address(str(address).partition("%")[0])
-    if any(address in of for of in PRIVATE):
-        return None
-    return str(ip_network(f"{address}/{BITS[address.version]}", strict=False)).encode()
+    return getattr(address, "ipv4_mapped", None) or ip_address(str(address).partition("%")[0])
+
+
+def _is_private(address: IPv4Address | IPv6Address) -> bool:
+    return any(address in of for of in PRIVATE)

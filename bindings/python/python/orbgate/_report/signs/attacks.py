@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations, groupby
 from statistics import median
 from typing import Any
@@ -15,14 +15,13 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from ... import _native
 from ..._number import number
 from ..evidence import LACKING, MISSING, SERVED, UNKNOWN
-from ..failures import ATTACK, WITHOUT
+from ..failures import ATTACK, BROKEN, WITHOUT, Failure
 from ..numbers import HIGH, LOW, MEDIUM, bound, shown
 from ..thresholds import (
     GUESSES, GUESSES_PART, NAMES_AT_ADDRESS, OBJECTS, OBJECTS_PART, READ_FACTOR, READ_MOST, READ_OBJECTS, READ_USERS, REPEATS, REPEATS_FACTOR, SERIES_CALLS, SERIES_HOURS, SERIES_STEP, TURN_CALLS, TURNS, USERS_ALIKE, USERS_AT_ADDRESS, USERS_HOURS,
 )  # fmt: skip
-from ..timelines import FEW, HOUR, OK, OWN, REJECTED
+from ..timelines import FEW, HOUR, OK, OWN, REJECTED, time_of
 from .ground import Cover, Ground, Sign, name, said_when, sign
-from .trust import CLIENTS
 
 # How the calls failed, in words.
 FAILED = {MISSING: "were answered with 404", LACKING: "were refused", UNKNOWN: "were refused without a valid token"}
@@ -33,6 +32,8 @@ WHO = {"caller": "", "address": "address ", "token": "token "}
 def attacks(ground: Ground, cover: Cover) -> Iterator[Sign]:
     """The attacks, without callers that another finding says to attack."""
     known = {row.caller for row in ground.failures if row.looks_like == ATTACK}
+    unequal = (*_unequal(ground), *_instances(ground, cover))
+    others = _Explained(ground, unequal)
     told: set[tuple[str, str]] = set()
     has_callers = False
     for column, objects in ground.evidence.objects:
@@ -43,7 +44,7 @@ def attacks(ground: Ground, cover: Cover) -> Iterator[Sign]:
         # Of an address, a job and others read objects together.
         is_alone = column == "caller" or not has_callers
         series = (*_series(column, table, objects.is_exact), *_slow_series(column, table, objects.is_exact)) if is_alone else ()
-        for found in (*_enumerations(column, table, objects.is_exact, cover), *series, *_repeated(column, table, objects.is_exact)):
+        for found in (*_enumerations(column, table, objects.is_exact, cover, others), *series, *_repeated(column, table, objects.is_exact)):
             # A caller, its address and its token are one sign.
             what = found.kind, str(found.first)
             if what not in told and not (column == "caller" and found.subject in known and found.kind == "enumeration"):
@@ -53,13 +54,41 @@ def attacks(ground: Ground, cover: Cover) -> Iterator[Sign]:
             yield from _far_more(ground, cover, table, objects.is_exact)
     yield from _guesses(ground, known)
     yield from _addresses(ground)
-    yield from _unequal(ground)
-    yield from _instances(ground, cover)
-    if CLIENTS not in cover.columns:
+    yield from unequal
+    if not cover.are_clients_other:
         yield from _lookalikes(ground)
 
 
-def _enumerations(column: str, table: Any, is_exact: bool, cover: Cover) -> Iterator[Sign]:
+class _Explained:
+    """The calls whose failure is another finding: a client that works as before, of which all calls of a route fail since a time, and a token
+    that only a part of the servers refuses.
+    """
+
+    def __init__(self, ground: Ground, unequal: Iterable[Sign]) -> None:
+        self._begin = None if ground.period is None else time_of(ground.period.first)
+        self._broken: defaultdict[tuple[str | None, str | None], list[Failure]] = defaultdict(list)
+        self._unequal = {one.subject for one in unequal}
+        for row in ground.failures:
+            if row.looks_like == BROKEN:
+                self._broken[row.caller, row.route].append(row)
+
+    def has(self, who: str, location: str, of: str) -> bool:
+        """Whether the calls that ended so are explained."""
+        return (of == UNKNOWN and who in self._unequal) or any(self._is_as_before(row) for row in self._broken[who, location])
+
+    def _is_as_before(self, row: Failure) -> bool:
+        """Whether a client makes these calls at a rate like before. Who tries objects makes far more."""
+        if self._begin is None or row.before < FEW:
+            return False
+        before, during = (max(HOUR, (until - since).total_seconds()) for since, until in ((self._begin, row.since), (row.since, row.until)))
+        return row.calls * before <= MOST_AS_BEFORE * row.before * during
+
+
+# A client that works as before makes at most so many times as many calls.
+MOST_AS_BEFORE = 4
+
+
+def _enumerations(column: str, table: Any, is_exact: bool, cover: Cover, others: _Explained) -> Iterator[Sign]:
     """Many different objects of a route, in most of which the calls failed."""
     rows = _objects(table)
     yield from _by_hour(column, rows, is_exact, cover)
@@ -82,6 +111,7 @@ def _enumerations(column: str, table: Any, is_exact: bool, cover: Cover) -> Iter
                 or row["one_sum"] < OBJECTS
                 or row["calls_sum"] < OBJECTS_PART * every
                 or (of == LACKING and "scopes" in cover.columns)
+                or others.has(name(who), location, of)
             ):
                 continue
             ids = ""

@@ -38,13 +38,14 @@ class Sign(NamedTuple):
 class Cover(NamedTuple):
     """What doubts about the log cover: calls that look served although denied; which of callers, scopes, targets, kinds, methods, holds without
     calls and calls without entries can't be relied on; and the sources of whose rows nothing can. `old` are callers whose calls without a route
-    are those of an old version of an application.
+    are those of an old version of an application. `are_clients_other` states whether even machines have other names than before.
     """
 
     served: int = 0
     columns: frozenset[str] = frozenset()
     sources: frozenset[bytes] = frozenset()
     old: frozenset[str] = frozenset()
+    are_clients_other: bool = False
 
 
 class Ground(NamedTuple):

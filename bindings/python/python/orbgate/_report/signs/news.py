@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 from typing import Any
 
 from ..._number import number
 from ..._read import private
 from ..._rows import Rows
-from ..tokens import network
+from ..tokens import is_private, network
 from ..numbers import FACT, LOW, MEDIUM, shown
 from ..thresholds import LEARNT_DAYS, LEARNT_PART, NEW_HOUR_DAYS, NEW_MOST, NEW_OLD_CALLS, NEW_PLACES, NEW_RARE, NEW_RUSH
 from ..timelines import HOUR, second_of, time_of
 from .ground import Cover, Ground, Sign, name
-from .trust import CLIENTS
 from .window import Seen
 
 # The dimensions, the most telling first, and the words for a value of each.
@@ -109,15 +109,17 @@ def news(ground: Ground, rows: Rows[Seen], cover: Cover) -> Iterator[Sign]:
     holders = Counter(row.value for row in rows if row.dimension == HELD)
     usual = _Usual(ground, rows, old, cover)
     for caller in sorted(rest, key=lambda caller: (-_weight(rest[caller], holders, caller not in old), caller)):
-        facts = rest[caller]
+        # Of a new caller that got a scope later, this tells more than that it is new.
+        gained = usual.gained(caller, rest[caller])
+        facts, is_new = gained or rest[caller], caller not in old and not gained
         first = min(facts, key=lambda row: (row.first, row.row))
         yield Sign(
             "new_since",
-            LOW if usual.matters(caller, facts) else FACT,
+            LOW if gained or usual.matters(caller, facts) else FACT,
             caller,
             max(row.calls for row in facts),
             True,
-            _sentence(caller, facts, caller not in old),
+            _sentence(caller, facts, is_new),
             first.first,
             max(row.last for row in facts),
             first.row,
@@ -137,6 +139,7 @@ class _Usual:
             self._of[row.dimension, row.value].add(row.caller)
             self._by[row.dimension, row.caller].add(row.value)
         self._callers = len(self._of[CALLER, ""])
+        self._whole = {row.caller: row for row in rows if row.dimension == CALLER}
         # Where a service acts for users, they have tokens of both kinds.
         self._has_own_kinds = sum(len(kinds) > 1 for (dimension, _), kinds in self._by.items() if dimension == KIND) <= NEW_PLACES
         self._has_places = ground.evidence.has_addresses and "address" not in cover.columns
@@ -149,6 +152,17 @@ class _Usual:
             return True
         rare = [row for row in facts if row.dimension == HELD and self._is_rare(row.value)]
         return bool(rare) and (caller in self._old or any(self._is_elsewhere(caller, row.value) for row in rare))
+
+    def gained(self, caller: str, facts: Sequence[Seen]) -> list[Seen]:
+        """The rare scopes that a new caller got a day later or more, after calls without them."""
+        whole = self._whole.get(caller)
+        if caller in self._old or whole is None:
+            return []
+        return [
+            row
+            for row in facts
+            if row.dimension == HELD and self._is_rare(row.value) and row.first - whole.first >= GAINED_LATER and whole.calls - row.calls >= NEW_OLD_CALLS
+        ]
 
     def _is_rare(self, scope: str) -> bool:
         return len(self._of[HELD, scope]) <= max(NEW_RARE, self._callers // 20)
@@ -164,6 +178,10 @@ class _Usual:
         shared = [dimension for dimension in (NETWORK, HOUR_OF_DAY) if any(self._by[dimension, caller] & self._by[dimension, other] for other in others)]
         # Without addresses, only the scope shows anything.
         return HOUR_OF_DAY not in shared or NETWORK not in shared or not self._has_places
+
+
+# How long after its first call a caller gets a scope that it did not have from its beginning.
+GAINED_LATER = timedelta(days=1)
 
 
 def _is_rush(row: Seen) -> bool:
@@ -192,10 +210,12 @@ def _told(new: Sequence[Seen], rows: Rows[Seen], old: Counter[str], ground: Grou
         if row.dimension in (HELD, USED):
             holders[row.value].add(row.caller)
     networks = Counter(row.caller for row in rows if row.dimension == NETWORK)
+    # The private addresses of a service are a place, too.
+    networks.update({name(row["caller"]) for row in ground.evidence.visits if row["caller"] is not None and is_private(row["address"])})
     calls = {row.caller: row.calls for row in rows if row.dimension == CALLER}
     for row in new:
         is_new_caller = row.caller not in old
-        if is_new_caller and "caller" in cover.columns and (row.caller in users or CLIENTS in cover.columns):
+        if is_new_caller and "caller" in cover.columns and (row.caller in users or cover.are_clients_other):
             continue
         if row.dimension in (HELD, USED) and "scopes" in cover.columns:
             continue

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..._number import number
 from ..._read import private
 from ..numbers import FACT, LOW, MEDIUM, share, shown
-from ..thresholds import BASE_CALLS, BASE_PART, LASTING_EDGE, LIMITED_CALLS, LIMITED_HOURS, LIMITED_PART, OLD_CALLERS, REDIRECTED_CALLS, REDIRECTED_PART, REDIRECTED_ROUTE, REDIRECTED_ROUTES
+from ..thresholds import BASE_CALLS, BASE_LEFT_OUT, BASE_PART, LASTING_EDGE, LIMITED_CALLS, LIMITED_HOURS, LIMITED_PART, OLD_CALLERS, REDIRECTED_CALLS, REDIRECTED_PART, REDIRECTED_ROUTE, REDIRECTED_ROUTES
 from ..timelines import OK, Window, outlying, pieces, window
 from .ground import Ground, Sign, name, said_when, sign
 
@@ -113,6 +113,7 @@ def _lost(ground: Ground) -> Iterator[Sign]:
     served: Counter[bytes | None] = Counter()
     for row in ground.evidence.made.rows():
         served[row["caller"]] += row["calls"] if row["is_allowed"] else 0
+    yield from _without_base(ground, templates, rows)
     every, is_behind = sum(row["calls"] for row in ground.evidence.made.rows()), False
     for start, of in sorted(starts.items(), key=lambda one: -sum(row["calls"] for row in one[1])):
         calls, callers = sum(row["calls"] for row in of), {row["caller"] for row in of}
@@ -151,6 +152,41 @@ def _lost(ground: Ground) -> Iterator[Sign]:
         if level == LOW:
             return
         is_behind = True
+
+
+def _without_base(ground: Ground, templates: Sequence[str], rows: list[dict[str, Any]]) -> Iterator[Sign]:
+    """Unknown paths that lack the base path of the policy's."""
+    first: defaultdict[str, set[str]] = defaultdict(set)
+    for template in templates:
+        segments = template.split("/")[1:]
+        for count in range(1, len(segments)):
+            if any(segment.startswith("{") for segment in segments[: count + 1]):
+                break
+            first["/" + "/".join(segments[:count])].add(segments[count])
+    base = max(first, key=lambda one: (len(first[one]), -len(one), one), default=None)
+    own = {template.split("/")[1] for template in templates if template.count("/")}
+    if base is None or len(first[base]) < 2:
+        return
+    by_caller: defaultdict[bytes | None, list[dict[str, Any]]] = defaultdict(list)
+    every: Counter[bytes | None] = Counter()
+    for row in rows:
+        every[row["caller"]] += row["calls"]
+        segment = row["start"].split("/")[1]
+        if segment in first[base] - own:
+            by_caller[row["caller"]].append(row)
+    # Who tries other paths, too, is a scanner.
+    lost = {caller: of for caller, of in by_caller.items() if sum(row["calls"] for row in of) >= BASE_PART * every[caller]}
+    of_all = [row for of in lost.values() for row in of]
+    calls = sum(row["calls"] for row in of_all)
+    if calls < BASE_LEFT_OUT:
+        return
+    seconds = [row["second"] for row in of_all if row["second"] is not None]
+    since, until = (min(seconds), max(row["last"] for row in of_all if row["last"] is not None)) if seconds else (None, None)
+    begins = sorted({f"/{row['start'].split('/')[1]}" for row in of_all})
+    named = f"{' and '.join(begins[:2])}{f' and {number(len(begins) - 2)} more' if len(begins) > 2 else ''}"
+    who = " without a caller" if {*lost} == {None} else f" by {shown(name(next(iter(lost))))}" if len(lost) == 1 else f" by {number(len(lost), 'caller')}"
+    sentence = f"{number(calls, 'call')}{who} without a route lack the base path {base}, and begin with {named}{f', {said_when(since, until)}' if since is not None else ''}"
+    yield sign("lost_base_path", LOW, base, calls, sentence, since, until, min(row["row"] for row in of_all))
 
 
 def of_old_versions(ground: Ground, signs: Iterable[Sign]) -> frozenset[str]:

@@ -8,18 +8,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import accumulate
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._number import number
 from ..._read import private
 from ..numbers import MEDIUM, length, share, shown
 from ..thresholds import (
     APART_ADDRESSES, APART_CALLS, CLASS_ROWS, COPY_APART, COPY_HOUR_PART, COPY_PART, COPY_ROWS, CUT_ENDS, CUT_PART, CUT_ROWS, DAY_PART, DAY_ROWS, END_CALLS, END_GONE, END_HOURS, END_PART, END_STARTED, END_STEADY, GAP_ALIKE,
-    GAP_CALLERS, GAP_CALLS, GAP_SECONDS, MASKED_CALLERS, MASKED_CALLS, MASKED_PART, RENAMED_PART, RESPELT_CALLERS, RENAMED_USERS, SPELT_PART, SPELT_ROWS, STEP_PART, STEP_ROWS, THIN_CALLERS,
-    THIN_CALLS, THIN_FACTOR, THIN_HOURS,
+    GAP_CALLERS, GAP_CALLS, GAP_SECONDS, MASKED_CALLERS, MASKED_CALLS, MASKED_PART, RENAMED_PART, RENAMED_USERS, RESPELT_CALLERS, RESPELT_MACHINES, RESPELT_PART, SPELT_PART, SPELT_ROWS, STEP_PART, STEP_ROWS, THIN_CALLERS,
+    THIN_CALLS, THIN_FACTOR, THIN_HOURS, THIN_STEADY,
 )  # fmt: skip
 from ..timelines import HOUR, LET_IN, second_of, time_of
-from ..evidence import SEPARATORS, SERVED, SHORT
+from ..evidence import OTHER_STEP, SEPARATORS, SERVED, SHORT
 from ..tokens import network
 from .ground import Cover, Ground, Sign, name, said_when, sign
 
@@ -76,7 +76,8 @@ def doubts(ground: Ground) -> tuple[list[Sign], Cover]:
     covers = [cover for _, cover in parts]
     sources = frozenset(source for cover in covers for source in cover.sources)
     columns = frozenset(column for cover in covers for column in cover.columns)
-    return [*found, *(one for some, _ in parts for one in some)], Cover(sum(cover.served for cover in covers), columns, sources)
+    served, are_clients_other = sum(cover.served for cover in covers), any(cover.are_clients_other for cover in covers)
+    return [*found, *(one for some, _ in parts for one in some)], Cover(served, columns, sources, are_clients_other=are_clients_other)
 
 
 def not_made(ground: Ground) -> tuple[str, ...]:
@@ -160,7 +161,7 @@ def _thinner(ground: Ground) -> Iterator[Sign]:
     busiest = sorted(by_caller, key=lambda caller: (-by_caller[caller].total(), caller or b""))[:BUSIEST]
     by_caller = defaultdict(Counter, {caller: by_caller[caller] for caller in busiest})
     start, end = min(whole), max(whole)
-    best: tuple[float, int, int, int, float] | None = None
+    best: _Thinner | None = None
     for at in range(start + THIN_HOURS, end - THIN_HOURS + 1):
         for begins in (True, False):
             near, far = (range(at - THIN_HOURS, at), range(at + 1, at + 1 + THIN_HOURS))
@@ -175,7 +176,11 @@ def _thinner(ground: Ground) -> Iterator[Sign]:
             alike = [
                 caller for caller, calls in large.items() if factor / 2.5 <= sum(by_caller[caller][hour] for hour in little) / calls <= min(0.6, factor * 2.5)
             ]
-            if len(large) < THIN_CALLERS or 10 * len(alike) < 8 * len(large):
+            # People work for an hour and then not, so many of them differ by chance; what calls in every hour tells more.
+            day = range(at - 24, at) if begins else range(at + 1, at + 25)
+            steady = {caller for caller in large if 10 * sum(by_caller[caller][hour] > 0 for hour in day) >= 9 * len(day)}
+            is_steady = len(steady) >= THIN_STEADY and 10 * len(steady.intersection(alike)) >= 9 * len(steady)
+            if (len(large) < THIN_CALLERS or 10 * len(alike) < 8 * len(large)) and not is_steady:
                 continue
             rest = [whole[hour] for hour in (range(at + 1, end) if begins else range(start + 1, at - 1))]
             usual = median(whole[hour] for hour in (range(start, at) if begins else range(at + 1, end + 1)))
@@ -186,13 +191,14 @@ def _thinner(ground: Ground) -> Iterator[Sign]:
             step = (whole[at + 1], whole[at - 1]) if begins else (whole[at - 1], whole[at + 1])
             if step[0] > 0.5 * step[1]:
                 continue
-            if best is None or factor < best[0]:
-                best = factor, at, len(alike), len(large), usual
+            if best is None or factor < best.factor:
+                compared = steady if is_steady else {*large}
+                best = _Thinner(factor, at, len(compared.intersection(alike)), len(compared), is_steady)
     if best is None:
         best = _thinner_day(by_caller, whole)
     if best is None:
         return
-    factor, at, alike_count, large_count, usual = best
+    factor, at, alike_count, large_count, is_of_steady = best
     is_start = whole[at + 1] < whole[at - 1]
     # The hour of the change has both.
     of = [row for row in ground.evidence.hours.rows() if (row["hour"] > at if is_start else row["hour"] < at)]
@@ -201,18 +207,30 @@ def _thinner(ground: Ground) -> Iterator[Sign]:
     sentence = (
         f"{'from' if is_start else 'until'} about {said_when(at * HOUR, at * HOUR).removeprefix('on ')} "
         f"{'on ' if is_start else ''}all callers make about 1 in {one} of the calls that they make "
-        f"{'before' if is_start else 'after'}: {number(alike_count)} of {number(large_count, 'busy caller')} alike, as if rows "
-        "were sampled"
+        f"{'before' if is_start else 'after'}: {number(alike_count)} of {number(large_count)} "
+        f"{'callers that call in nearly every hour' if is_of_steady else 'busy callers'} alike, as if rows were sampled"
     )
     yield sign("thinner_sample", MEDIUM, "the log", calls, sentence, first, last)
 
 
-def _thinner_day(by_caller: dict[bytes | None, Counter[int]], whole: Counter[int]) -> tuple[float, int, int, int, float] | None:
+class _Thinner(NamedTuple):
+    """A part of the log with fewer calls: their part, the hour of the change, how many of the compared callers make this part alike, and
+    whether only those are compared that call in nearly every hour.
+    """
+
+    factor: float
+    at: int
+    alike: int
+    compared: int
+    is_steady: bool
+
+
+def _thinner_day(by_caller: dict[bytes | None, Counter[int]], whole: Counter[int]) -> _Thinner | None:
     """The hour since which all callers make the same small part of the calls of the day before, also those that call in nearly every hour."""
     start, end = min(whole), max(whole)
     # A log can be of decades, so each hour takes a few steps only.
     until = list(accumulate((whole[hour] for hour in range(start, end + 1)), initial=0))
-    best: tuple[float, int, int, int, float] | None = None
+    best: _Thinner | None = None
     for at in range(start + 24, end - 23):
         here = at - start
         sums = until[here] - until[here - 24], until[here + 25] - until[here + 1]
@@ -220,7 +238,7 @@ def _thinner_day(by_caller: dict[bytes | None, Counter[int]], whole: Counter[int
             continue
         rates = until[here] / here, (until[-1] - until[here + 1]) / (end - at)
         factor = sums[1] / max(1, sums[0])
-        if factor > THIN_FACTOR or rates[1] > THIN_FACTOR * rates[0] or (best is not None and factor >= best[0]):
+        if factor > THIN_FACTOR or rates[1] > THIN_FACTOR * rates[0] or (best is not None and factor >= best.factor):
             continue
         parts: list[tuple[float, bool]] = []
         for hours in by_caller.values():
@@ -231,7 +249,7 @@ def _thinner_day(by_caller: dict[bytes | None, Counter[int]], whole: Counter[int
         # On a holiday, people make fewer calls, and machines as many as before.
         steady = [part for part, is_steady in parts if is_steady]
         if alike >= THIN_CALLERS and 10 * alike >= 8 * len(parts) and steady and max(steady) <= min(0.6, 2.5 * factor):
-            best = factor, at, alike, len(parts), rates[0]
+            best = _Thinner(factor, at, alike, len(parts), False)
     return best
 
 
@@ -403,6 +421,9 @@ def _classes(ground: Ground) -> tuple[list[Sign], Cover]:
     lasts = {source: max((row["last"] for row in rows if row["status"] % 100), default=0) for source, rows in by_source.items()}
     for source, rows in sorted(by_source.items()):
         since = lasts[source]
+        # A function that lives for minutes can do one kind of work, which always has one status.
+        if not since:
+            continue
         own = [row for row in rows if row["second"] > since]
         count, statuses = sum(row["calls"] for row in own), {row["status"] for row in own}
         # At the rate of the other instances in the same hours, or else of the whole log, many of these rows would have another status.
@@ -586,10 +607,12 @@ def _zones(ground: Ground) -> Iterator[Sign]:
     by_size: Counter[int] = Counter()
     for quarters, count in steps.items():
         by_size[abs(quarters)] += count
+    # A clock that drifts passes each size.
+    others = by_size.pop(OTHER_STEP, 0)
     if by_size:
         size, count = by_size.most_common(1)[0]
         back = min(steps[size], steps[-size])
-        if count >= STEP_ROWS and back >= STEP_ROWS // 3 and count >= STEP_PART * by_size.total() and not size % 2:
+        if count >= max(STEP_ROWS, others) and back >= STEP_ROWS // 3 and count >= STEP_PART * by_size.total() and not size % 2:
             sentence = (
                 f"from row to row, times jump {number(steps[size])} times forward and {number(steps[-size])} times back by "
                 f"{length(900 * size)}, as if a part of the rows were in another time zone"
@@ -749,12 +772,12 @@ def _respelt(ground: Ground) -> tuple[list[Sign], Cover]:
     pairs = [sorted(of, key=lambda caller: spans[caller][1:]) for of in alike.values() if len(of) == 2]
     again = sorted(pairs, key=lambda pair: spans[pair[1]][1:])
     of_machines = sum(other in machines for _, other in again)
-    if len(again) < RESPELT_CALLERS or (4 * len(again) < len(alike) - len(again) and 8 * of_machines < len(machines)):
+    if len(again) < RESPELT_CALLERS or (len(again) < RESPELT_PART * len(alike) and of_machines < RESPELT_MACHINES * len(machines)):
         return [], Cover()
     calls, (_, since, at) = sum(spans[other][0] for _, other in again), spans[again[0][1]]
     named = ", ".join(f"`{shown(name(other))}` for `{shown(name(one))}`" for one, other in again[:2])
     sentence = f"the column `caller` has {number(len(again), 'caller')} in another spelling, for example {named}, in {number(calls, 'call')} since {time_of(since):%Y-%m-%d %H:%M}"
-    return [sign("other_spelling", MEDIUM, "caller", calls, sentence, since, None, at)], Cover(0, frozenset({"caller", CLIENTS}))
+    return [sign("other_spelling", MEDIUM, "caller", calls, sentence, since, None, at)], Cover(0, frozenset({"caller"}), are_clients_other=True)
 
 
 def _plain(caller: bytes) -> bytes:
@@ -765,8 +788,6 @@ def _plain(caller: bytes) -> bytes:
 
 # A word of a name: a number, or letters until the next capital.
 WORD = re.compile(rb"[0-9]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^0-9A-Za-z:._/-]+")
-# What is covered if even machines have other names.
-CLIENTS = "client"
 
 
 def _spelling(form: str) -> str:
