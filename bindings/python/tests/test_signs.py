@@ -76,6 +76,13 @@ def short_scopes(log: Log) -> None:
             row["caller"] = row["caller"].title().replace("-", "")
 
 
+def prefixed_callers(log: Log) -> None:
+    for row in log.rows:
+        row["status"] = row["status"] or log.status(row)
+        if row["kind"] and row["time"] >= log.part(0.5):
+            row["caller"] = f"urn:app:{row['caller']}"
+
+
 def ended(log: Log) -> None:
     """Half of the pods stop shipping at noon, and the others don't take over."""
     for row in log.rows:
@@ -359,6 +366,7 @@ SIGNS: dict[str, tuple[Callable[[Log], None], str, str, tuple[str, ...]]] = {
     "lower methods": (lower_methods, "medium", "other_spelling", ("the column `method` is written `get`",)),
     "prefixed scopes": (prefixed_scopes, "medium", "other_spelling", ("would be if they were not written after `bank/`, from 2026-11-0", "so the log changed")),
     "short scopes": (short_scopes, "medium", "other_spelling", ("with shorter last words, from 2026-11-0", "the column `caller` has 5 callers in another spelling", "`WebApp` for `web-app`")),
+    "prefixed callers": (prefixed_callers, "medium", "other_spelling", ("the column `caller` has 5 callers in another spelling", "`urn:app:web-app` for `web-app`")),
     "a pod ends": (ended, "medium", "source_ends", ("the rows of instance pod-2 end on 2026-11-0",)),
     "missing ids": (missing_ids, "medium", "enumeration", ("rate-feed tries 855 different objects of GET /v1/accounts/{id}, with ids from 4000 to 4899: 855 of 900 ",)),
     "slow walk": (slow_walk, "medium", "enumeration", ("rate-feed tries 900 different objects of GET /v1/statements/{id}", " were refused ")),
@@ -484,6 +492,19 @@ def test_mixed_zones_are_said(name: str) -> None:
     assert all(word in said[0].sentence for word in words), said[0].sentence
 
 
+def test_a_night_without_rows_is_said_where_others_have_some() -> None:
+    def without(log: Log) -> None:
+        night = START + timedelta(days=1, hours=23, minutes=30)
+        for at in range(600):
+            log.call("rate-feed", log.part(at / 600))
+        for at in range(160):
+            log.call("rate-feed", night - timedelta(minutes=80 - at) if at < 80 else night + timedelta(hours=7, minutes=at - 80))
+        log.rows = [row for row in log.rows if not night <= row["time"] < night + timedelta(hours=7)]
+
+    [said] = [row for row in made(without, True).figures.findings if row.kind == "rows_missing"]
+    assert "no rows from 2026-11-03 23:" in said.sentence and "to 2026-11-04 06:30" in said.sentence
+
+
 @pytest.mark.parametrize("is_long", [False, True], ids=["day", "week"])
 def test_a_healthy_log_has_no_sign(is_long: bool) -> None:
     figures = made(healthy, is_long).figures
@@ -574,7 +595,8 @@ def test_a_scope_that_one_call_lacks_is_no_token_that_some_servers_refuse() -> N
         for row in log.rows:
             row["instance"] = f"pod-{log.choose.randrange(2)}"
         for at in range(80):
-            log.call("web-app", log.part(0.5) + timedelta(minutes=2 * at), "GET /v1/audit" if at % 2 else "GET /v1/accounts", instance=f"pod-{at % 2}", caller="app-2", status=403 if at % 2 else 200)
+            call, status = ("GET /v1/audit", 403) if at % 2 else ("GET /v1/accounts", 200)
+            log.call("web-app", log.part(0.5) + timedelta(minutes=2 * at), call, instance=f"pod-{at % 2}", caller="app-2", status=status)
 
     assert "unequal_answers" not in {row.kind for row in made(lacks).figures.findings}
 

@@ -231,6 +231,8 @@ class Evidence:
             who = timed["token" if self.has_tokens else "caller"]
             # A wrong password, a scope that the policy demands, or a method that it lacks, shows nothing of whether a token is known.
             is_of_token = pc.and_(pc.is_valid(who), pc.invert(pc.is_in(timed["outcome"], pa.array([*OF_NO_TOKEN]))))
+            # Without a status, only the policy refuses.
+            is_of_token = pc.and_(is_of_token, pc.is_valid(timed["status"]))
             self.of_sources.add(timed.append_column("who", who).filter(is_of_token))
         about = timed.filter(pc.and_(pc.is_valid(timed["key"]), pc.is_valid(timed["location"])))
         # Another method than those of the policy is a part of what a call is about.

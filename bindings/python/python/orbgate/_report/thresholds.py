@@ -68,7 +68,7 @@ def table() -> Rows[Threshold]:
     """All thresholds of signs, with the healthy logs that fixed them."""
     rows = (
         ("rows_missing", "shortest time without rows", GAP_SECONDS, "seconds", "a job that runs every half hour and is silent in between"),
-        ("rows_missing", "fewest calls in the hour before and after", GAP_CALLS, "calls", "a small service at night"),
+        ("rows_missing", "fewest calls just before and after; twice as many, if no rows are missing for an hour", GAP_CALLS, "calls", "a small service at night"),
         ("rows_missing", "as long silences that make one usual", GAP_ALIKE, "silences", "office hours: a silence each night"),
         ("rows_missing", "fewest callers with calls on both sides, if the log names any", GAP_CALLERS, "callers", "a night in which only two jobs call"),
         ("thinner_sample", "largest rate after, of the rate before", THIN_FACTOR, "of the rate", "an evening, in which all callers slow down within hours"),

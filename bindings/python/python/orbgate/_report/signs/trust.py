@@ -105,14 +105,15 @@ def _gaps(ground: Ground) -> Iterator[Sign]:
     times = sorted(span for span in calls if ground.period.first <= span[0] and span[1] <= ground.period.last)
     silences = [(later[0] - earlier[1], earlier[1], later[0]) for earlier, later in zip(times, times[1:]) if later[0] - earlier[1] >= GAP_SECONDS / 2]
     for size, since, until in sorted(silences, reverse=True)[:MOST_GAPS]:
-        if size < GAP_SECONDS or sum(2 * other >= size for other, *_ in silences) > GAP_ALIKE + MOST_GAPS // 2 or _is_usual(size, since, until, silences):
+        if size < GAP_SECONDS or sum(2 * other >= size for other, *_ in silences) > GAP_ALIKE + MOST_GAPS // 2 or _is_usual(size, since, until, silences, ground.period.last - ground.period.first):
             continue
         near = min(HOUR, max(size // 2, GAP_SECONDS))
         before, after = (
             sum(count for span, count in calls.items() if first <= span[0] and span[1] <= last)
             for first, last in ((since - near, since), (until, until + near))
         )
-        if min(before, after) < GAP_CALLS:
+        # Within an hour, a few users can all be silent by chance.
+        if min(before, after) < (GAP_CALLS if size >= HOUR else 2 * GAP_CALLS):
             continue
         busy = {row["caller"] for row in ground.evidence.hours.rows() if row["hour"] in (since // HOUR, since // HOUR - 1)} & {
             row["caller"] for row in ground.evidence.hours.rows() if row["hour"] in (until // HOUR, until // HOUR + 1)
@@ -133,7 +134,7 @@ BUSIEST = 200
 MOST_GAPS = 4
 
 
-def _is_usual(size: int, since: int, until: int, silences: list[tuple[int, int, int]]) -> bool:
+def _is_usual(size: int, since: int, until: int, silences: list[tuple[int, int, int]], whole: int) -> bool:
     """Whether silences as long are usual, at the same time of day or at a weekend."""
     alike = [start for other, start, _ in silences if 3 * other >= 2 * size and start != since]
     at_same_hour = [start for other, start, _ in silences if 2 * other >= size and start != since and min((start - since) % DAY, (since - start) % DAY) <= 2 * HOUR]
@@ -142,8 +143,8 @@ def _is_usual(size: int, since: int, until: int, silences: list[tuple[int, int, 
     # The first of January 1970 was a Thursday.
     if size > DAY / 2 and (since // DAY + 3) % 7 in (4, 5) and (until // DAY + 3) % 7 in (0, 6):
         return True
-    # One night without calls, in a log of a day or two.
-    return size >= 5 * HOUR and (until // DAY * DAY + 3 * HOUR > since) and until % DAY >= 3 * HOUR
+    # One night without calls, in a log of a day or two. In a longer one, calls were made in the other nights.
+    return whole <= 3 * DAY and size >= 5 * HOUR and (until // DAY * DAY + 3 * HOUR > since) and until % DAY >= 3 * HOUR
 
 
 def _thinner(ground: Ground) -> Iterator[Sign]:
@@ -757,7 +758,7 @@ def _spelt(ground: Ground, is_cut: bool) -> tuple[list[Sign], Cover]:
 
 
 def _respelt(ground: Ground) -> tuple[list[Sign], Cover]:
-    """Callers whose names come a second time, in another case or with other separators, since a time."""
+    """Callers whose names come a second time, in another case, with other separators, or all after one prefix, since a time."""
     spans: dict[bytes, tuple[int, int, int]] = {}
     machines = set[bytes]()
     for row in ground.evidence.held.rows():
@@ -767,8 +768,10 @@ def _respelt(ground: Ground) -> tuple[list[Sign], Cover]:
             calls, first, at = spans.get(row["caller"], (0, row["second"], row["row"]))
             spans[row["caller"]] = calls + row["calls"], min(first, row["second"]), min(at, row["row"])
     alike: defaultdict[bytes, list[bytes]] = defaultdict(list)
+    before = Counter(prefix for caller in spans for prefix, rest in _rests(caller) if rest in spans)
     for caller in spans:
-        alike[_plain(caller)].append(caller)
+        rest = next((rest for prefix, rest in _rests(caller) if rest in spans and before[prefix] >= RESPELT_CALLERS), caller)
+        alike[_plain(rest)].append(caller)
     pairs = [sorted(of, key=lambda caller: spans[caller][1:]) for of in alike.values() if len(of) == 2]
     again = sorted(pairs, key=lambda pair: spans[pair[1]][1:])
     of_machines = sum(other in machines for _, other in again)
@@ -778,6 +781,16 @@ def _respelt(ground: Ground) -> tuple[list[Sign], Cover]:
     named = ", ".join(f"`{shown(name(other))}` for `{shown(name(one))}`" for one, other in again[:2])
     sentence = f"the column `caller` has {number(len(again), 'caller')} in another spelling, for example {named}, in {number(calls, 'call')} since {time_of(since):%Y-%m-%d %H:%M}"
     return [sign("other_spelling", MEDIUM, "caller", calls, sentence, since, None, at)], Cover(0, frozenset({"caller"}), are_clients_other=True)
+
+
+def _rests(caller: bytes) -> list[tuple[bytes, bytes]]:
+    """What a name can begin with, up to a separator, each with the rest."""
+    places = [at for at, byte in enumerate(caller[:-1]) if byte in b":/|\\@"]
+    return [(caller[: at + 1], caller[at + 1 :]) for at in places[:MOST_PREFIXES]]
+
+
+# The most separators after which a name can begin.
+MOST_PREFIXES = 4
 
 
 def _plain(caller: bytes) -> bytes:
