@@ -76,7 +76,7 @@ class World:
             of[move["bucket"]] += move["available"]
             of["held"] += move["held"]
             line = {"grant": move["bucket"], **{name: move[name] for name in ("bucket", "available", "held", "captured")}}
-            made.append({"cursor": str(len(made) + 1), **{name: move[name] for name in ("account", "at", "cause", "id", "note")}, "lines": [line], "shortfall": 0, **of})
+            made.append({"cursor": f"{len(made) + 1}-{len(made):016x}", **{name: move[name] for name in ("account", "at", "cause", "id", "note")}, "lines": [line], "shortfall": 0, **of})
         return made
 
     def made(self, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = lambda rows: rows, named: bool = True) -> Any:
@@ -233,7 +233,7 @@ def test_holds_without_a_beginning_show_entries_that_are_left_out(seed: int) -> 
         left, last = [row for at, row in enumerate(rows) if at not in without], dict[str, int]()
         for cursor, row in enumerate(left, start=1):
             row["seq"] = last[row["account"]] = last.get(row["account"], 0) + 1
-            row["cursor"] = str(cursor)
+            row["cursor"] = f"{cursor}-{cursor:016x}" if seed % 2 else str(cursor)
         return left
 
     def change(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -64,7 +64,7 @@ class World:
         line = {"grant": "g", "bucket": "paid", "available": 0, "held": 0, "captured": 0, **orbs}
         seq, note = len(self.entries) + 1, f"{route} sha256:{'0' * 64}" if route else ""
         after = {name: sum(entry["lines"][0][of] for entry in self.entries) + line[of] for name, of in (("paid", "available"), ("held", "held"))}
-        self.entries.append({"cursor": str(seq), "account": "a", "seq": seq, "at": self.now, "cause": cause, "id": id, "lines": [line], "note": note, "bonus": 0, "shortfall": 0, **after})
+        self.entries.append({"cursor": f"{seq}-00000000000000ff", "account": "a", "seq": seq, "at": self.now, "cause": cause, "id": id, "lines": [line], "note": note, "bonus": 0, "shortfall": 0, **after})
 
     def _log(self, route: str, hold: str | None, status: int) -> None:
         method, target = route.split()
@@ -208,7 +208,7 @@ class MeterHandler(BaseHTTPRequestHandler):
 @pytest.mark.once
 def test_the_recipe_bills_once(root: Path, tmp_path: Path, command: str) -> None:
     page = (root / "docs/orbs.md").read_text(encoding="utf-8")
-    [recipe] = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    recipe, back = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     meter = Meter(tmp_path / "billing.db")
     path = os.pathsep.join([str(Path(command).parent), os.environ["PATH"]])
     environment = {**os.environ, "PATH": path, "METER": f"http://127.0.0.1:{meter.server_address[1]}"}
@@ -238,8 +238,28 @@ def test_the_recipe_bills_once(root: Path, tmp_path: Path, command: str) -> None
     assert (run(f"PATH={failing}:$PATH\n{recipe}"), meter.received) == (1, 8)
     assert (run(recipe), meter.received, meter.billed()) == (0, 11, {"alice": 18})
     # All of them once more.
-    (tmp_path / "cursor").unlink()
+    (tmp_path / "cursors").unlink()
     assert (run(recipe), meter.received, meter.billed()) == (0, 19, {"alice": 18})
     assert meter.billed("bonus") == {"alice": 4}
+    # A backup is restored that has forgotten one charge, and three others come before anybody knows.
+    assert run("orbgate orbs --db orbs.db backup copy.db") == 0
+    spend("four", 7)
+    assert (run(recipe), meter.billed()) == (0, {"alice": 25})
+    assert run("rm orbs.db* && cp copy.db orbs.db") == 0
+    for name, orbs in (("five", 3), ("six", 2), ("seven", 1)):
+        spend(name, orbs)
+    received = meter.received
+    assert (run(recipe), meter.received) == (1, received)
+    # Whoever can't open the ledger doesn't go back.
+    kept = (tmp_path / "cursors").read_text()
+    assert (run(back.replace("--db orbs.db", "--db nothing.db")), (tmp_path / "cursors").read_text()) == (2, kept)
+    assert run(back) == 0
+    assert (run(recipe), meter.billed(), meter.billed("bonus")) == (0, {"alice": 31}, {"alice": 4})
+    assert meter.received == received + 6
+    assert (run(back), run(recipe), meter.received) == (0, 0, received + 6)
+    # None of them is known.
+    assert run("rm orbs.db* && orbgate orbs --db orbs.db grant alice 1000 --id other > out") == 0
+    assert (run(recipe), run(back), (tmp_path / "cursors").read_text(), run(recipe)) == (1, 0, "", 0)
+    assert meter.received == received + 7
     meter.shutdown()
     meter.server_close()

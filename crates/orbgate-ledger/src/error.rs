@@ -28,7 +28,7 @@ pub enum Error {
     Expired,
     /// The account would have more than 2^53 − 1 orbs, or a time would be later than that.
     TooLarge,
-    /// No store has given out this cursor.
+    /// The ledger hasn't given out this cursor, or has forgotten it because a backup was restored. Go back to an earlier one.
     Cursor,
     /// The store is busy: the command hasn't reached it.
     Busy,
@@ -112,7 +112,7 @@ impl Display for Error {
             Self::Zero => "0 is neither an amount to grant or hold nor a time to live",
             Self::Expired => "the grant has expired already",
             Self::TooLarge => "the sum is over 9007199254740991",
-            Self::Cursor => "the cursor isn't from this ledger",
+            Self::Cursor => "the cursor isn't from this ledger, or from after the backup that was restored",
             Self::Busy => "the ledger is busy",
             Self::Unknown(why) => return formatter.write_str(why),
         })

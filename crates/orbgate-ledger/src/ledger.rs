@@ -27,12 +27,12 @@ pub trait Ledger: Debug + Send + Sync {
     /// Sends a command, and returns at once. If the store can't take it, the reply is [`Error::Busy`].
     fn submit(&self, command: Command, reply: Reply);
 
-    /// The entries after a cursor, at most `limit`. Writes nothing: what has expired is written by the account's next command, or
+    /// The entries after a cursor, at most `limit`. Moves no orbs: what has expired is written by the account's next command, or
     /// when the store is idle.
     ///
     /// # Errors
     ///
-    /// As [`Error`] says.
+    /// [`Error::Cursor`] if the ledger hasn't given out this cursor, or has forgotten it because a backup was restored.
     fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error>;
 
     /// Writes everything that has expired. Commands go first.

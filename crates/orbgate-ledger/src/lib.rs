@@ -10,6 +10,7 @@ mod columns;
 mod command;
 mod error;
 mod event;
+mod feed;
 mod ledger;
 mod log;
 mod model;

@@ -1,7 +1,6 @@
 //! Entries as they are read: with names instead of the store's numbers.
 
-use crate::answer::{Cause, Cursor, Entry, Line};
-use crate::error::Error;
+use crate::answer::{Cause, Entry, Line};
 use crate::plan::{EntryRow, LineRow, Stop};
 use crate::value::{AccountId, Bucket, Id, Note};
 
@@ -25,12 +24,4 @@ pub(crate) fn entry(
     let lines = lines.collect::<Result<_, Stop>>()?;
     let EntryRow { seq, at, cause, paid, bonus, held, shortfall, .. } = *row;
     Ok(Entry { account, seq, at, cause, id: row.id.clone(), lines, note, paid, bonus, held, shortfall })
-}
-
-/// The position of a cursor that is a number.
-pub(crate) fn position(cursor: &Cursor) -> Result<u64, Error> {
-    match cursor.as_str() {
-        "" => Ok(0),
-        text => text.parse().map_err(|_| Error::Cursor),
-    }
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::answer::{Answer, Cause, Cursor, Entry, Extended, Page, Revoked, State};
 use crate::command::Command;
 use crate::error::Error;
+use crate::feed::Place;
 use crate::log;
 use crate::plan::{self, AccountRow, EntryRow, GrantRow, HoldRow, Stop, Tables, broken, first};
 use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs, Order};
@@ -53,10 +54,19 @@ impl Model {
     ///
     /// As [`Error`] says.
     pub fn entries(&self, after: &Cursor, limit: usize, now: Millis) -> Result<Page, Error> {
-        let after = log::position(after)?;
-        let rows = self.rows.entries.iter().enumerate().map(|(index, row)| (index.saturating_add(1), row));
-        let rows = rows.filter(|(index, _)| u64::try_from(*index).is_ok_and(|index| index > after)).take(limit);
-        let entries = rows.map(|(index, row)| Ok((Cursor(index.to_string()), self.rows.entry(row)?)));
+        let start = Place::start(0);
+        let after = if after.as_str().is_empty() { start } else { Place::of(after).ok_or(Error::Cursor)? };
+        let mut place = start;
+        let rows = self.rows.entries.iter().map(|row| {
+            place = place.after(row);
+            (place, row)
+        });
+        let rows: Vec<_> = rows.collect();
+        if after != start && !rows.iter().any(|(place, _)| *place == after) {
+            return Err(Error::Cursor);
+        }
+        let rows = rows.into_iter().filter(|(place, _)| place.number > after.number).take(limit);
+        let entries = rows.map(|(place, row)| Ok((place.cursor(), self.rows.entry(row)?)));
         let due = self.rows.accounts.values().filter_map(|account| account.next_due);
         let complete_until = due.fold(now, Ord::min);
         Ok(Page { entries: entries.collect::<Result<_, Stop>>().map_err(Stop::error)?, complete_until })

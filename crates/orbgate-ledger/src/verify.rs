@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::answer::{Cause, State};
+use crate::feed::Place;
 use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow};
 use crate::value::{AccountId, Bucket, Id, Millis, Orbs};
 
@@ -21,10 +22,24 @@ pub struct Faults {
 }
 
 impl Faults {
-    fn check(&mut self, holds: bool, account: &AccountId, what: impl FnOnce() -> String) {
+    /// Reports what isn't about one account.
+    pub(crate) fn note(&mut self, holds: bool, what: impl FnOnce() -> String) {
         if !holds && self.found.len() < 100 {
-            self.found.push(format!("account `{account}`: {}", what()));
+            self.found.push(what());
         }
+    }
+
+    /// Checks entries in the order of their numbers, from a place on, and moves it.
+    pub(crate) fn follow(&mut self, place: &mut Place, entries: &[(Place, EntryRow)]) {
+        for (told, entry) in entries {
+            let number = told.number;
+            self.note(place.after(entry) == *told, || format!("entry {number} of the ledger has another digest"));
+            *place = *told;
+        }
+    }
+
+    fn check(&mut self, holds: bool, account: &AccountId, what: impl FnOnce() -> String) {
+        self.note(holds, || format!("account `{account}`: {}", what()));
     }
 }
 

@@ -15,6 +15,8 @@ mod backlog;
 mod conformance;
 #[cfg(all(feature = "sqlite", target_os = "linux"))]
 mod crash;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod feed;
 #[cfg(all(feature = "postgres", target_os = "linux"))]
 mod postgres;
 mod properties;

@@ -191,7 +191,7 @@ fn other_files_and_other_orders_are_refused() {
         ("text", None, "not a database"),
         ("other", None, "of another program"),
         ("orbs.db", Some(Order::BonusFirst), "its order is `paid_first`, not `bonus_first`"),
-        ("newer", None, "its version is 99; this program knows 2"),
+        ("newer", None, "its version is 99; this program knows 3"),
         ("nowhere/orbs.db", None, "cannot open"),
     ] {
         match open(name, order).unwrap_err() {
@@ -224,6 +224,14 @@ fn a_ledger_that_was_tampered_with_is_found() {
         ("DROP TRIGGER entry_is_never_changed; UPDATE entry SET at = 0 WHERE seq = 3", "goes back"),
         ("DROP TRIGGER entry_is_never_changed; UPDATE entry SET held = 0 WHERE seq = 2", "another balance"),
         ("DROP TRIGGER entry_is_never_changed; UPDATE entry SET lines = '[[1,-9,10,0]]' WHERE seq = 2", "available"),
+        (
+            "DROP TRIGGER entry_is_never_changed; UPDATE entry SET digest = 1 WHERE seq = 2",
+            "entry 2 of the ledger has another digest",
+        ),
+        (
+            "DROP TRIGGER entry_is_never_changed; UPDATE entry SET number = 9 WHERE seq = 4",
+            "entry 9 of the ledger has another digest",
+        ),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("orbs.db");
@@ -379,13 +387,24 @@ fn a_file_of_the_first_version_is_upgraded() {
          PRAGMA application_id = 1869767283; PRAGMA user_version = 1",
     )
     .unwrap();
-    drop(old);
+    let add = "INSERT INTO entry (account, seq, at, cause, id, lines, paid, bonus, held, shortfall) \
+               VALUES (1, 2, 1, 'void', 'h', '[]', 5, 0, 0, 0)";
+    let mut still_open = old.prepare(add).unwrap();
     let ledger = Sqlite::open_with(&path, Some(Order::PaidFirst), Arc::new(SystemClock)).unwrap();
+    // A program of the first version that still runs fails.
+    assert!(still_open.execute(()).unwrap_err().to_string().contains("digest"));
+    assert!(old.prepare("SELECT position FROM entry").is_err());
+    // The cursor after its last entry is known, and no other of its kind.
+    assert_eq!(ledger.entries(&Cursor::new("1"), 9).unwrap().entries, []);
     for index in 0..40 {
         ledger.grant(grant(&format!("g{index}"), "a", 1)).unwrap();
     }
     assert!(matches!(ledger.hold(hold("h", "a", 45)).unwrap(), HoldAnswer::Held { .. }));
     assert_eq!(ledger.verify().unwrap().found, Vec::<String>::new());
+    assert_eq!(ledger.entries(&Cursor::new("1"), 99).unwrap().entries.len(), 41);
+    for unknown in ["0", "2", "01", "1.1", "x"] {
+        assert_eq!(ledger.entries(&Cursor::new(unknown), 9), Err(Error::Cursor), "{unknown}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 >>> import io
 >>> from orbgate import orbs
->>> line = b'{"cursor":"1","account":"alice","seq":1,"at":1795863064597,"cause":"grant","id":"g1","lines":[{"grant":"g1","bucket":"paid",'
+>>> line = b'{"cursor":"1-9f3c41d2ab70e658","account":"alice","seq":1,"at":1795863064597,"cause":"grant","id":"g1","lines":[{"grant":"g1","bucket":"paid",'
 >>> line += b'"available":100,"held":0,"captured":0}],"note":"","paid":100,"bonus":0,"held":0,"shortfall":0}'
 >>> entries = orbs.entries(io.BytesIO(line))
 >>> entries["cause"].to_pylist()

@@ -42,7 +42,7 @@ enum What {
     Holds(Account),
     /// Show the balance of an account
     Balance(Account),
-    /// List what moved orbs, in the order of commits
+    /// List what moved orbs, in the order of the ledger
     Entries(Entries),
     /// Write what has expired, and show until when the entries are complete
     Expire(Expire),
@@ -213,7 +213,7 @@ Examples:
 
 Exit codes:
   0  done, or done before with the same content
-  1  denied, a conflict, or already settled otherwise
+  1  denied, a conflict, already settled otherwise, or an unknown cursor
   2  could not run: bad usage, an unknown hold, a ledger that can't be opened";
 
 const GRANT: &str = "\
@@ -280,16 +280,19 @@ Exit codes:
 
 const ENTRIES: &str = "\
 With `--format json`, each line has a cursor: give the last one to `--after` to
-read what has come since. The id of a CloudEvent is that of the hold and its
-state, so a receiver that deduplicates events counts each once.
+read what has come since. A cursor that the ledger doesn't know is from another
+ledger, or from after the backup that was restored: go back to an earlier one.
+`--limit 0` only says whether it is known. The id of a CloudEvent is that of the
+hold and its state, so a receiver that deduplicates events counts each once.
 
 Examples:
   orbgate orbs --db orbs.db entries
-  orbgate orbs --db orbs.db entries --after 41 --format json
+  orbgate orbs --db orbs.db entries --after 41-9f3c41d2ab70e658 --format json
   orbgate orbs --db orbs.db entries --format cloudevents
 
 Exit codes:
   0  fine
+  1  the ledger doesn't know the cursor
   2  could not run: bad usage, a ledger that can't be opened";
 
 const EXPIRE: &str = "\

@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         Err(Failed::Stop(stop)) => Err(stop),
         Err(Failed::Invalid(invalid)) => Err(Stop::Error(invalid.to_string())),
         Err(Failed::Ledger(why)) => match why {
-            Error::Conflict | Error::Settled(_) | Error::NotPending(_) => {
+            Error::Conflict | Error::Settled(_) | Error::NotPending(_) | Error::Cursor => {
                 error(&why.to_string());
                 Ok(Exit::Findings)
             }
@@ -153,7 +153,7 @@ fn entries(ledger: &dyn Ledger, given: &Entries, out: show::Out) -> Result<(), F
     let mut after = Cursor::new(&given.after);
     let mut rest = given.limit.unwrap_or(usize::MAX);
     let mut is_first = true;
-    while rest > 0 {
+    loop {
         let page = ledger.entries(&after, rest.min(PAGE))?.entries;
         let Some((last, _)) = page.last() else {
             break;
@@ -162,6 +162,9 @@ fn entries(ledger: &dyn Ledger, given: &Entries, out: show::Out) -> Result<(), F
         rest = rest.saturating_sub(page.len());
         out.entries(&page, given, is_first)?;
         is_first = false;
+        if rest == 0 {
+            break;
+        }
     }
     Ok(())
 }

@@ -85,7 +85,10 @@ fn exit_codes(ledger: &Ledger) {
         ("grant alice 1 --id g3 --expires tomorrow", 2, "`tomorrow` is not a time such as"),
         ("grant alice 9007199254740992 --id g3", 2, "from 0 to 9007199254740991"),
         ("settle h1", 2, "--capture"),
-        ("entries --after x", 2, "the cursor isn't from this ledger"),
+        ("entries --after x", 1, "the cursor isn't from this ledger"),
+        ("entries --after 2-0123456789abcdef --limit 0", 1, "or from after the backup that was restored"),
+        ("entries --after 99-0123456789abcdef", 1, "the cursor isn't from this ledger"),
+        ("entries --limit 0", 0, ""),
         ("expire", 0, "complete until 2"),
         ("verify", 0, "consistent: 1 account, 5 entries\n"),
     ] {
@@ -145,6 +148,8 @@ fn entries_are_read_from_a_cursor_and_events_have_the_same_ids_again() {
     let after = format!("entries --format json --after {}", all[1]["cursor"].as_str().unwrap());
     assert_eq!(rows(&after), all[2..]);
     assert_eq!(rows("entries --json --limit 1"), all[..1]);
+    let known = ledger.run(&format!("{after} --limit 0"));
+    assert_eq!((known.code, known.out), (0, String::new()));
     let events = rows("entries --format cloudevents --source urn:orbs");
     assert_eq!(events, rows("entries --format cloudevents --source urn:orbs"));
     let captured = &events[2];

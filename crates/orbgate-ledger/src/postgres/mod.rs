@@ -1,6 +1,7 @@
 //! The ledger in PostgreSQL, for more than one machine: group commit as in SQLite, with the database's clock and row locks.
 
 mod failed;
+mod feed;
 mod open;
 mod password;
 mod rows;

@@ -9,21 +9,35 @@ use std::time::Instant;
 
 use ::postgres::error::{Severity, SqlState};
 use ::postgres::types::Type;
-use ::postgres::{Client, Config};
+use ::postgres::{Client, Config, Transaction};
 
 use crate::answer::{Cursor, Page};
 use crate::command::Command;
 use crate::error::Error;
 use crate::ledger::{Backlog, Clock};
 use crate::postgres::failed::{Failed, failed, wrong};
+use crate::postgres::feed::{self, Start};
 use crate::postgres::rows;
 use crate::postgres::settings::Settings;
 use crate::postgres::writer::{self, Became, Known, Returned, Round};
 use crate::value::{AccountId, Millis, Order};
 
-/// Version 1 of the schema, and what brings it up to date.
+/// Version 1 of the schema.
 const SCHEMA: &str = include_str!("schema.sql");
-const UPGRADE: &str = include_str!("upgrade.sql");
+
+type Upgrade = fn(&mut Transaction<'_>) -> Result<(), Failed>;
+
+/// What brings a version up to date with the next one.
+const UPGRADES: [Upgrade; 2] = [
+    |database| database.batch_execute(include_str!("upgrade.sql")).map_err(failed),
+    |database| {
+        // No program of an older version writes meanwhile.
+        database.batch_execute("LOCK TABLE orbs.account; LOCK TABLE orbs.entry").map_err(failed)?;
+        database.batch_execute(include_str!("feed.sql")).map_err(failed)?;
+        feed::number_all(database)?;
+        database.batch_execute(include_str!("fed.sql")).map_err(failed)
+    },
+];
 
 /// For how long commands are sent again.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -31,8 +45,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How often a page waits for transactions that run.
-const ATTEMPTS: u32 = 10;
+/// How often a page waits for writers, and for how long.
+const ATTEMPTS: u32 = 50;
+const MOMENT: Duration = Duration::from_millis(10);
 
 pub(crate) struct Connection {
     settings: Settings,
@@ -42,6 +57,8 @@ pub(crate) struct Connection {
     has_warned: Arc<AtomicBool>,
     /// Until when the last page was complete.
     complete_until: Millis,
+    /// The writers that a page has waited for in vain. It isn't done again.
+    stuck: Vec<String>,
     /// What the last commands have left to do.
     known: Known,
 }
@@ -68,8 +85,8 @@ impl Connection {
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(3));
         }
-        let (complete_until, known) = (Millis::ZERO, Known::default());
-        Self { settings, client: None, clock, has_warned, complete_until, known }
+        let (complete_until, stuck, known) = (Millis::ZERO, Vec::new(), Known::default());
+        Self { settings, client: None, clock, has_warned, complete_until, stuck, known }
     }
 
     pub(crate) fn close(&mut self) {
@@ -92,10 +109,9 @@ impl Connection {
                 Ok(row.map(|row| row.get(0)).unwrap_or_default())
             };
             let (version, stored) = (setting("version")?, setting("order")?);
-            match version.as_str() {
-                rows::VERSION => {}
-                "1" => transaction.batch_execute(UPGRADE).map_err(failed)?,
-                _ => return Err(rows::another_version(&version)),
+            let older = version.parse::<usize>().ok().and_then(|version| UPGRADES.get(version.checked_sub(1)?..));
+            for upgrade in older.ok_or_else(|| rows::another_version(&version))? {
+                upgrade(&mut transaction)?;
             }
             if let Some(order) = order
                 && order.name() != stored
@@ -145,31 +161,45 @@ impl Connection {
         }
     }
 
-    /// Reads entries, and until when they are complete.
-    #[allow(clippy::disallowed_methods, reason = "a store is the edge: it waits for other transactions")]
+    /// Numbers entries, reads them, and until when they are complete.
     pub(crate) fn entries(&mut self, after: &Cursor, limit: usize) -> Result<Page, Error> {
-        let position = if after.as_str().is_empty() { "0.0" } else { after.as_str() };
-        let is_position = |text: &str| text.parse::<u64>().is_ok();
-        if !position.split_once('.').is_some_and(|(xid, at)| is_position(xid) && is_position(at)) {
-            return Err(Error::Cursor);
-        }
-        let time = self.time();
-        let (mut now, start) = self.again(|client| rows::start(client, time))?;
-        for attempt in 0..=ATTEMPTS {
-            let (entries, (shown, due)) = self.again(|client| {
-                snapshot(client, |client| Ok((rows::entries(client, position, limit)?, rows::horizon(client)?)))
-            })?;
-            if shown < start && attempt < ATTEMPTS {
-                // A transaction of that time still runs.
-                thread::sleep(PAUSE);
-                continue;
+        let start = self.start()?;
+        // If a writer runs for long, an earlier time is still true.
+        let settled = start.writers.is_empty().then_some(&start);
+        let now = settled.map_or(self.complete_until, |start| start.now);
+        self.complete_until = now;
+        let read = |client: &mut Client| reading(client, |client| feed::read(client, after, limit));
+        let mut page = self.again(read)?;
+        let mut lacking = limit.saturating_sub(page.entries.len());
+        if page.has_unnumbered && (lacking > 0 || !page.is_known) {
+            let mut numbered = feed::NUMBERED;
+            while numbered == feed::NUMBERED && (lacking > 0 || !page.is_known) {
+                let number = |client: &mut Client| feed::number_some(client, settled);
+                numbered = self.again(|client| writer::writing(client, number))?;
+                lacking = lacking.saturating_sub(numbered);
             }
-            // If one runs for long, an earlier time is still true.
-            now = if shown < start { self.complete_until } else { now };
-            self.complete_until = now;
-            return Ok(Page { entries, complete_until: due.map_or(now, |due| due.min(now)) });
+            page = self.again(read)?;
         }
-        Err(Error::Busy)
+        match page.is_known {
+            true => Ok(Page { entries: page.entries, complete_until: page.due.map_or(now, |due| due.min(now)) }),
+            false => Err(Error::Cursor),
+        }
+    }
+
+    /// Waits for the writers that run now, but not twice for one that doesn't end.
+    #[allow(clippy::disallowed_methods, reason = "a store is the edge: it waits for other transactions")]
+    fn start(&mut self) -> Result<Start, Error> {
+        let time = self.time();
+        let mut start = self.again(|client| reading(client, |client| feed::start(client, time)))?;
+        for _ in 0..ATTEMPTS {
+            if start.writers.iter().all(|writer| self.stuck.contains(writer)) {
+                break;
+            }
+            thread::sleep(MOMENT);
+            start.writers = self.again(|client| reading(client, |client| feed::running(client, &start.writers)))?;
+        }
+        self.stuck.clone_from(&start.writers);
+        Ok(start)
     }
 
     /// Writes a batch of what has expired: none if nothing has, and false if its accounts are locked elsewhere.
@@ -218,7 +248,7 @@ impl Connection {
         })
     }
 
-    fn again<T>(&mut self, work: impl FnMut(&mut Client) -> Result<T, Failed>) -> Result<T, Error> {
+    pub(crate) fn again<T>(&mut self, work: impl FnMut(&mut Client) -> Result<T, Failed>) -> Result<T, Error> {
         self.tried(true, work).map_err(Failed::error)
     }
 
@@ -258,14 +288,6 @@ impl Connection {
 fn due(client: &mut Client, time: Option<Millis>) -> Result<Vec<AccountId>, Failed> {
     let (now, _) = rows::time(client, time)?;
     rows::due_accounts(client, now)
-}
-
-/// Reads in one snapshot.
-fn snapshot<T>(client: &mut Client, read: impl FnOnce(&mut Client) -> Result<T, Failed>) -> Result<T, Failed> {
-    reading(client, |client| {
-        client.batch_execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").map_err(failed)?;
-        read(client)
-    })
 }
 
 /// Reads in a transaction, in which no name means another schema's object.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ::postgres::types::{ToSql, Type};
 use ::postgres::{Client, Row};
 
-use crate::answer::{Cursor, Entry, Extended, Revoked, State};
+use crate::answer::{Extended, Revoked, State};
 use crate::columns::{self, Columns};
 use crate::command::Command;
 use crate::model::{Bounds, Rows};
@@ -114,7 +114,7 @@ pub(crate) struct Read {
     pub(crate) keys: BTreeMap<AccountId, i64>,
 }
 
-type Parameters<'p> = &'p [(&'p (dyn ToSql + Sync), Type)];
+pub(crate) type Parameters<'p> = &'p [(&'p (dyn ToSql + Sync), Type)];
 
 fn query(client: &mut Client, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, Failed> {
     client.query_typed(sql, parameters).map_err(failed)
@@ -124,7 +124,7 @@ fn texts<'t>(values: impl IntoIterator<Item = &'t (impl AsRef<str> + ?Sized + 't
     values.into_iter().map(AsRef::as_ref).collect()
 }
 
-fn strange<E>(_: E) -> Failed {
+pub(crate) fn strange<E>(_: E) -> Failed {
     wrong("postgres: a row that the ledger doesn't write".to_owned())
 }
 
@@ -147,6 +147,9 @@ macro_rules! select {
     };
     (entry) => {
         "account, seq, at, cause, id, lines::text, paid, bonus, held, shortfall"
+    };
+    (entry e) => {
+        "e.account, e.seq, e.at, e.cause, e.id, e.lines::text, e.paid, e.bonus, e.held, e.shortfall"
     };
 }
 pub(crate) use select;
@@ -229,7 +232,7 @@ pub(crate) fn read(client: &mut Client, named: &Named<'_>, skips: bool, given: O
 }
 
 /// The version of the schema that this program reads and writes.
-pub(crate) const VERSION: &str = "2";
+pub(crate) const VERSION: &str = "3";
 
 pub(crate) fn another_version(version: &str) -> Failed {
     wrong(format!("the version of the ledger is `{version}`; this program knows `{VERSION}`"))
@@ -657,7 +660,7 @@ fn lines(lines: impl Iterator<Item = impl serde::Serialize>) -> String {
 }
 
 /// Numbers have their bound already.
-fn number(number: u64) -> i64 {
+pub(crate) fn number(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
@@ -679,46 +682,4 @@ pub(crate) fn backlog(client: &mut Client, now: Millis) -> Result<(u64, Option<M
     let rows = query(client, sql, &[(&number(now.get()), Type::INT8)])?;
     let row = rows.first().ok_or_else(|| strange(()))?;
     Ok((row.number(0).map_err(strange)?, row.optional_time(1).map_err(strange)?))
-}
-
-/// A time, and a number: transactions from this number on have no earlier time, because each has its number before it reads the time.
-pub(crate) fn start(client: &mut Client, given: Option<Millis>) -> Result<(Millis, u64), Failed> {
-    let sql = "SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint, \
-               pg_snapshot_xmax(pg_current_snapshot())::text::bigint";
-    let row = client.query_typed_one(sql, &[]).map_err(failed)?;
-    Ok((given.map_or_else(|| row.time(0).map_err(strange), Ok)?, row.number(1).map_err(strange)?))
-}
-
-/// In the snapshot of a page: the first number that it doesn't show, and the earliest time at which something is due or isn't shown
-/// yet.
-pub(crate) fn horizon(client: &mut Client) -> Result<(u64, Option<Millis>), Failed> {
-    let sql = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, least(\
-               (SELECT min(expires_at) FROM orbs.hold WHERE state = 'pending'), \
-               (SELECT min(expires_at) FROM orbs.grants WHERE available > 0), \
-               (SELECT min(at) FROM orbs.entry WHERE xid >= pg_snapshot_xmin(pg_current_snapshot())))::bigint";
-    let row = client.query_typed_one(sql, &[]).map_err(failed)?;
-    Ok((row.number(0).map_err(strange)?, row.optional_time(1).map_err(strange)?))
-}
-
-/// Entries of all accounts after a cursor, with their cursors and names.
-pub(crate) fn entries(client: &mut Client, after: &str, limit: usize) -> Result<Vec<(Cursor, Entry)>, Failed> {
-    let sql = "SELECT e.xid::text || '.' || e.position, jsonb_build_object('account', a.id, 'seq', e.seq, 'at', e.at, \
-        'cause', e.cause, 'id', e.id, 'paid', e.paid, 'bonus', e.bonus, 'held', e.held, 'shortfall', e.shortfall, \
-        'note', coalesce(CASE WHEN e.cause IN ('hold', 'capture', 'void', 'hold_expired') \
-            THEN (SELECT note FROM orbs.hold WHERE id = e.id) END, ''), \
-        'lines', coalesce((SELECT jsonb_agg(jsonb_build_object('grant', g.id, 'bucket', g.bucket, 'available', l->1, \
-            'held', l->2, 'captured', l->3) ORDER BY g.seq) \
-            FROM jsonb_array_elements(e.lines) AS l \
-            JOIN orbs.grants AS g ON g.account = e.account AND g.seq = (l->>0)::bigint), '[]'))::text \
-        FROM orbs.entry AS e JOIN orbs.account AS a ON a.key = e.account \
-        WHERE e.xid < pg_snapshot_xmin(pg_current_snapshot()) \
-        AND (e.xid, e.position) > (split_part($1, '.', 1)::xid8, split_part($1, '.', 2)::bigint) \
-        ORDER BY e.xid, e.position LIMIT $2";
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = query(client, sql, &[(&after, Type::TEXT), (&limit, Type::INT8)])?;
-    let read = |row: &Row| {
-        let entry = serde_json::from_str(row.get(1)).map_err(strange)?;
-        Ok((Cursor(row.get(0)), entry))
-    };
-    rows.iter().map(read).collect()
 }

@@ -6,6 +6,7 @@ use ::postgres::{Client, IsolationLevel, Row};
 use crate::columns::{self, Columns};
 use crate::error::Error;
 use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow};
+use crate::postgres::feed;
 use crate::postgres::open::Connection;
 use crate::postgres::rows::select;
 use crate::value::{AccountId, Id};
@@ -26,13 +27,24 @@ pub(crate) fn verify(connection: &mut Connection) -> Result<Faults, Error> {
         let accounts =
             connection.read(|client| client.query_typed(sql, &[(&after, Type::INT8), (&PAGE, Type::INT8)]))?;
         if accounts.is_empty() {
-            return Ok(faults);
+            break;
         }
         for row in accounts {
             after = row.get(0);
             verify_account(connection, after, row.get(1), &mut faults)?;
         }
     }
+    let mut place = connection.again(feed::first)?;
+    loop {
+        let entries = connection.again(|client| feed::numbered(client, place.number, PAGE))?;
+        if entries.is_empty() {
+            break;
+        }
+        faults.follow(&mut place, &entries);
+    }
+    let lost = connection.again(feed::lost)?;
+    faults.note(lost == 0, || format!("{lost} entries have no number, although later ones have"));
+    Ok(faults)
 }
 
 /// What a page has: entries, and the rows that they are compared with.

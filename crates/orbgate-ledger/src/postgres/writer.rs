@@ -170,10 +170,21 @@ fn planned(
     Ok(Some(became))
 }
 
+/// Writes in a transaction.
+pub(crate) fn writing<T>(
+    client: &mut Client,
+    write: impl FnOnce(&mut Client) -> Result<T, Failed>,
+) -> Result<T, Failed> {
+    client.batch_execute(BEGIN).map_err(failed)?;
+    let done = write(client);
+    let ends = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    let ended = client.batch_execute(ends).map_err(failed);
+    done.and_then(|done| ended.map(|()| done))
+}
+
 /// Writes at most a batch of what has expired in these accounts, but for those that are locked elsewhere. False if there is nothing.
 pub(crate) fn expire(client: &mut Client, accounts: &[AccountId], given: Option<Millis>) -> Result<bool, Failed> {
-    client.batch_execute(BEGIN).map_err(failed)?;
-    let done = (|| {
+    writing(client, |client| {
         let Read { rows: before, now, .. } = rows::read(client, &Named::due(accounts), true, given)?;
         let (mut after, mut count) = (before.clone(), 0_usize);
         for account in before.accounts.values() {
@@ -184,10 +195,7 @@ pub(crate) fn expire(client: &mut Client, accounts: &[AccountId], given: Option<
         }
         rows::write(client, &stored(before), &stored(after))?;
         Ok(count > 0)
-    })();
-    let ends = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
-    let ended = client.batch_execute(ends).map_err(failed);
-    done.and_then(|writes| ended.map(|()| writes))
+    })
 }
 
 /// What this store keeps of the rows: neither the next due time nor the bounds of a batch.

@@ -16,7 +16,6 @@ use crate::answer::{Cursor, Page};
 use crate::command::Command;
 use crate::error::Error;
 use crate::ledger::{Backlog, Clock, Ledger, Reply, SystemClock, gone};
-use crate::log;
 use crate::plan::Stop;
 use crate::sqlite::rows::Rows;
 use crate::sqlite::writer::{Job, Writer};
@@ -103,15 +102,14 @@ impl Ledger for Sqlite {
     }
 
     fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error> {
-        let after = log::position(after)?;
         // Before the entries are read, so that none is missed.
         let now = self.wait(Job::Time)?;
         let mut connection = open::reader(&self.path)?;
         let snapshot = connection.transaction().map_err(|error| Stop::from(error).error())?;
         let rows = Rows::new(&snapshot);
         let due = rows.first_due().map_err(Stop::error)?;
-        let entries = rows.entries(after, limit).map_err(Stop::error)?;
-        let entries = entries.into_iter().map(|(position, entry)| (Cursor(position.to_string()), entry));
+        let entries = rows.number_of(after).and_then(|after| rows.entries(after, limit)).map_err(Stop::error)?;
+        let entries = entries.into_iter().map(|(place, entry)| (place.cursor(), entry));
         Ok(Page { entries: entries.collect(), complete_until: due.map_or(now, |due| due.min(now)) })
     }
 

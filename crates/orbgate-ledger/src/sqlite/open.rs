@@ -6,13 +6,25 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior};
 
 use crate::error::Error;
+use crate::plan::Stop;
+use crate::sqlite::rows;
 use crate::value::Order;
 
 /// Marks the file as a ledger: "orbs".
 const APPLICATION: i32 = 0x6f72_6273;
 
+type Migration = fn(&Connection) -> Result<(), Stop>;
+
 /// Each migration, from an empty file on. The number of those that a file has is its `user_version`.
-const MIGRATIONS: [&str; 2] = [include_str!("schema.sql"), include_str!("rank.sql")];
+const MIGRATIONS: [Migration; 3] = [
+    |file| Ok(file.execute_batch(include_str!("schema.sql"))?),
+    |file| Ok(file.execute_batch(include_str!("rank.sql"))?),
+    |file| {
+        file.execute_batch(include_str!("feed.sql"))?;
+        rows::number_all(file)?;
+        Ok(file.execute_batch(include_str!("fed.sql"))?)
+    },
+];
 
 /// How long a command waits for another process that writes.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
@@ -105,7 +117,7 @@ fn migrate(connection: &mut Connection) -> Result<(), Why> {
         return Err(Err(format!("its version is {version}; this program knows {}", MIGRATIONS.len())));
     };
     for migration in missing {
-        transaction.execute_batch(migration).map_err(Ok)?;
+        migration(&transaction).map_err(|stop| Err(stop.error().to_string()))?;
     }
     if done == 0 {
         let order = Order::default().name();

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
-use crate::answer::{Cause, Entry, Extended, Revoked, State};
+use crate::answer::{Cause, Cursor, Entry, Extended, Revoked, State};
 use crate::columns::{Columns, account, entry, extension, grant, hold, revocation};
 use crate::command::Command;
+use crate::error::Error;
+use crate::feed::Place;
 use crate::log;
 use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow, Settlement, Stop, Tables, broken, first};
 use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
@@ -24,6 +26,8 @@ pub(crate) struct Rows<'c> {
     share: usize,
     /// The accounts that have to wait for another transaction.
     behind: BTreeSet<i64>,
+    /// The place after the last entry, once this transaction has written one.
+    end: Option<Place>,
 }
 
 /// An account as it is in the database now.
@@ -80,7 +84,7 @@ macro_rules! select {
         )
     };
     (entry $rest:literal) => {
-        concat!("SELECT account, seq, at, cause, id, lines, paid, bonus, held, shortfall, position FROM entry ", $rest)
+        concat!("SELECT account, seq, at, cause, id, lines, paid, bonus, held, shortfall, number, digest FROM entry ", $rest)
     };
 }
 
@@ -98,7 +102,7 @@ macro_rules! ranked {
 
 impl<'c> Rows<'c> {
     pub(crate) const fn new(connection: &'c Connection) -> Self {
-        Self { connection, last: None, left: usize::MAX, share: 1, behind: BTreeSet::new() }
+        Self { connection, last: None, left: usize::MAX, share: 1, behind: BTreeSet::new(), end: None }
     }
 
     /// Commands write at most so much that has expired.
@@ -194,7 +198,7 @@ impl<'c> Rows<'c> {
 
     /// The time of the account that moved orbs last.
     pub(crate) fn last_time(&self) -> Result<Option<Millis>, Stop> {
-        let sql = "SELECT clock FROM account WHERE key = (SELECT account FROM entry ORDER BY position DESC LIMIT 1)";
+        let sql = "SELECT clock FROM account WHERE key = (SELECT account FROM entry ORDER BY number DESC LIMIT 1)";
         self.one(sql, (), |row| row.time(0))
     }
 
@@ -220,13 +224,59 @@ impl<'c> Rows<'c> {
         self.all(sql, params![account, number(after)?, limit], |row| entry(row))
     }
 
-    /// Entries of all accounts, in the order of commits, with their positions and names.
-    pub(crate) fn entries(&self, after: u64, limit: usize) -> Result<Vec<(i64, Entry)>, Stop> {
-        let limit = self::limit(limit);
-        let sql = select!(entry "WHERE position > ?1 ORDER BY position LIMIT ?2");
-        let after = i64::try_from(after).unwrap_or(i64::MAX);
-        let rows = self.all(sql, params![after, limit], |row| Ok((row.get(10)?, entry(row)?)))?;
-        rows.into_iter().map(|(position, row)| Ok((position, self.named(&row)?))).collect()
+    /// Entries of all accounts, in the order of the ledger, with their places and names.
+    pub(crate) fn entries(&self, after: u64, limit: usize) -> Result<Vec<(Place, Entry)>, Stop> {
+        let rows = self.numbered(after, limit)?;
+        rows.into_iter().map(|(place, row)| Ok((place, self.named(&row)?))).collect()
+    }
+
+    pub(crate) fn numbered(&self, after: u64, limit: usize) -> Result<Vec<(Place, EntryRow)>, Stop> {
+        let sql = select!(entry "WHERE number > ?1 ORDER BY number LIMIT ?2");
+        self.all(sql, params![number(after)?, self::limit(limit)], |row| {
+            let (number, digest) = (row.number(10)?, row.get::<_, i64>(11)?.cast_unsigned());
+            Ok((Place { number, digest }, entry(row)?))
+        })
+    }
+
+    /// The place before the first entry.
+    pub(crate) fn start(&self) -> Result<Place, Stop> {
+        let ledger = self.setting("ledger")?;
+        let ledger = u64::from_str_radix(&ledger, 16).map_err(|_| broken("it has no digest to begin with"))?;
+        Ok(Place::start(ledger))
+    }
+
+    fn setting(&self, name: &str) -> Result<String, Stop> {
+        let value = self.one("SELECT value FROM setting WHERE name = ?1", [name], |row| row.get(0))?;
+        Ok(value.unwrap_or_default())
+    }
+
+    /// The number of the entry after which a cursor is.
+    pub(crate) fn number_of(&self, cursor: &Cursor) -> Result<u64, Stop> {
+        if cursor.as_str().is_empty() {
+            return Ok(0);
+        }
+        let is_known = match Place::of(cursor) {
+            Some(Place { number, digest }) => {
+                let sql = "SELECT 1 FROM entry WHERE number = ?1 AND digest = ?2";
+                let found = self.one(sql, params![self::number(number)?, digest.cast_signed()], |_| Ok(()))?;
+                found.map(|()| number)
+            }
+            None => {
+                // Of the first version: the number alone.
+                let number = cursor.as_str().parse::<u64>().ok().filter(|number| number.to_string() == cursor.as_str());
+                let last = self.setting("translated")?.parse().unwrap_or(0);
+                number.filter(|number| (1..=last).contains(number))
+            }
+        };
+        is_known.ok_or_else(|| Error::Cursor.into())
+    }
+
+    /// The place after the last entry.
+    fn end(&self) -> Result<Place, Stop> {
+        let last = self.one("SELECT number, digest FROM entry ORDER BY number DESC LIMIT 1", (), |row| {
+            Ok(Place { number: row.number(0)?, digest: row.get::<_, i64>(1)?.cast_unsigned() })
+        })?;
+        last.map_or_else(|| self.start(), Ok)
     }
 
     fn named(&self, row: &EntryRow) -> Result<Entry, Stop> {
@@ -516,9 +566,11 @@ impl Tables for Rows<'_> {
         if matches!(cause, Cause::HoldExpired | Cause::GrantExpired) {
             self.left = self.left.saturating_sub(1);
         }
+        let place = self.end.map_or_else(|| self.end(), Ok)?.after(entry);
+        self.end = Some(place);
         self.change(
-            "INSERT INTO entry (account, seq, at, cause, id, lines, paid, bonus, held, shortfall) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            "INSERT INTO entry (account, seq, at, cause, id, lines, paid, bonus, held, shortfall, number, digest) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             params![
                 account,
                 number(*seq)?,
@@ -530,9 +582,24 @@ impl Tables for Rows<'_> {
                 number(bonus.get())?,
                 number(held.get())?,
                 number(shortfall.get())?,
+                number(place.number)?,
+                place.digest.cast_signed(),
             ],
         )
     }
+}
+
+/// Copies the entries of an older version, each with its digest.
+pub(crate) fn number_all(file: &Connection) -> Result<(), Stop> {
+    let mut rows = Rows::new(file);
+    let sql =
+        "SELECT account, seq, at, cause, id, lines, paid, bonus, held, shortfall FROM entry_before ORDER BY position";
+    let mut statement = file.prepare(sql)?;
+    let mut before = statement.query(())?;
+    while let Some(row) = before.next()? {
+        rows.append(&entry(row)?)?;
+    }
+    Ok(())
 }
 
 /// A column of a settlement.

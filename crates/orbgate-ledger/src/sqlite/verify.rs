@@ -20,12 +20,20 @@ pub(crate) fn verify(connection: &Connection) -> Result<Faults, Stop> {
     loop {
         let accounts = Rows::new(connection).accounts(after, PAGE)?;
         let Some(last) = accounts.last() else {
-            return Ok(faults);
+            break;
         };
         after = last.key;
         for account in accounts {
             verify_account(connection, account, &mut faults)?;
         }
+    }
+    let mut place = Rows::new(connection).start()?;
+    loop {
+        let entries = Rows::new(connection).numbered(place.number, usize::try_from(PAGE).unwrap_or(usize::MAX))?;
+        if entries.is_empty() {
+            return Ok(faults);
+        }
+        faults.follow(&mut place, &entries);
     }
 }
 

@@ -93,6 +93,10 @@ pub fn compare_with(
         Ok((expected, actual)) if expected == actual && actual == before => {}
         other => return Err(different(format!("after all commands were done again: {other:#?}"))),
     }
+    match subject.entries(&Cursor::new("of another ledger"), 1, last) {
+        Err(Error::Cursor) => {}
+        other => return Err(different(format!("after a cursor that it hasn't given out: {other:?}"))),
+    }
     match subject.verify() {
         Ok(faults) if faults.found.is_empty() => Ok(()),
         other => Err(different(format!("verification: {other:?}"))),

@@ -39,7 +39,7 @@ impl Server {
         );
         // Processes are killed, and not the machine: what was written stays without being synced.
         let settings = "fsync = off\nlisten_addresses = ''\nport = 5432\nmax_connections = 60\nautovacuum = off\nshared_buffers = 32MB\n\
-                        max_wal_senders = 4\nwal_level = replica\nhot_standby = on\n";
+                        max_wal_senders = 4\nwal_level = replica\nmax_prepared_transactions = 4\nhot_standby = on\n";
         let file = server.data().join("postgresql.auto.conf");
         fs::write(&file, settings).unwrap();
         own(&file);
@@ -89,6 +89,12 @@ impl Server {
     pub(crate) fn url(&self, of: &str) -> String {
         let database = of.split("dbname=").nth(1).unwrap();
         format!("host={} user=orbs dbname={database}", self.home.path().display())
+    }
+
+    /// The folder of its socket.
+    #[allow(dead_code, reason = "for dumps")]
+    pub(crate) fn host(&self) -> &str {
+        self.home.path().to_str().unwrap()
     }
 
     fn client(&self, database: &str) -> Client {

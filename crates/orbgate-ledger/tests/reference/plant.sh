@@ -99,5 +99,12 @@ rule 'a batch overtakes a command that waits' postgres/writer.rs 's/round.later.
 rule 'a repetition is not durable' postgres/writer.rs 's/if repeats \&\& !writes {/if false {/' postgres::each_transaction
 rule 'a stopped process keeps its locks' postgres/writer.rs 's/SET LOCAL idle_in_transaction_session_timeout = 5000; //' postgres::each_transaction
 rule 'a locked account is not skipped' postgres/writer.rs 's/rows::read(client, \&named, skips, round.given)/rows::read(client, \&named, skips \&\& false, round.given)/' postgres::a_locked_account
+# Of the order in which entries are read.
+rule 'a file knows a cursor of another history' sqlite/rows.rs 's/ WHERE number = ?1 AND digest = ?2/ WHERE number = ?1 AND ?2 = ?2/' feed::
+rule 'a database knows a cursor of another history' postgres/feed.rs 's/WHERE number = $1 AND digest = $2/WHERE number = $1 AND $2 = $2/' postgres::feed::
+rule 'a page does not wait for writers' postgres/open.rs 's/let settled = start.writers.is_empty().then_some(&start);/let settled = Some(\&start);/' postgres::feed::
+rule 'a page is complete before writers end' postgres/open.rs 's/let now = settled.map_or(self.complete_until, |start| start.now);/let now = start.now;/' postgres::feed::
+rule 'any transaction of the server is waited for' postgres/feed.rs "s/ AND database = (SELECT oid.*current_database())//; s/ AND relation IN ('orbs.account'::regclass, 'orbs.entry'::regclass)//" postgres::feed::
+rule 'two readers number at once' postgres/feed.rs 's/pg_advisory_xact_lock(8029188924)/pg_advisory_xact_lock_shared(8029188924)/' postgres::feed::
 test -z "$failed" || exit 1
 echo "$count planted errors, all found"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -79,7 +80,7 @@ def _whole(of: Compared) -> Iterator[Sign]:
 
 def _gaps(table: Any) -> list[Gap]:
     """The numbers that accounts lack. Of a file that doesn't start with the first entry of the ledger, the first number of an account can be any."""
-    is_whole = table["cursor"][0].as_py() == "1"
+    is_whole = _numbers(table.slice(0, 1)) == [1]
     ordered = table.select(["account", "seq"]).sort_by([("account", "ascending"), ("seq", "ascending")]).combine_chunks()
     account, seq = ordered["account"].combine_chunks(), ordered["seq"].combine_chunks()
     before, of_before = _shifted(seq), _shifted(account)
@@ -90,12 +91,20 @@ def _gaps(table: Any) -> list[Gap]:
     return [Gap(row["account"], row["after"], row["seq"] - row["after"] - 1) for row in rows]
 
 
+# A number and a digest. Files of the first version have the number alone, and its databases a transaction and a position.
+CURSOR = re.compile(r"([0-9]{1,18})(?:-[0-9a-f]{16})?")
+
+
+def _numbers(table: Any) -> list[int]:
+    """The numbers of the entries in the whole ledger, which their cursors state; none if one doesn't."""
+    cursors = [CURSOR.fullmatch(cursor) for cursor in table["cursor"].to_pylist()]
+    numbers = [int(cursor[1]) for cursor in cursors if cursor]
+    return numbers if len(numbers) == len(cursors) else []
+
+
 def _jumped(table: Any) -> list[tuple[int, int]]:
-    """The cursors before and after those that are left out, of a ledger whose cursors are nearly all consecutive numbers."""
-    cursors = table["cursor"].to_pylist()
-    if not all(cursor.isascii() and cursor.isdigit() for cursor in cursors):
-        return []
-    numbers = sorted(map(int, cursors))
+    """The numbers before and after those that are left out, of a ledger whose cursors are nearly all of consecutive numbers."""
+    numbers = sorted(_numbers(table))
     jumps = [(one, other) for one, other in zip(numbers, numbers[1:]) if other - one > 1]
     return jumps if len(jumps) * 50 <= len(numbers) else []
 
@@ -106,7 +115,7 @@ def _jumps(table: Any) -> Iterator[Sign]:
     if not jumps:
         return
     missing = sum(other - one - 1 for one, other in jumps)
-    ends = dict(zip(map(int, table["cursor"].to_pylist()), _seconds(table["at"])))
+    ends = dict(zip(_numbers(table), _seconds(table["at"])))
     where = "; ".join(f"{number(one + 1)} to {number(other - 1)} {said_when(ends[one], ends[other])}" for one, other in jumps[:3])
     sentence = (
         f"{number(missing, 'entry', 'entries')} {'is' if missing == 1 else 'are'} left out, by their cursors: "
@@ -217,7 +226,7 @@ def _sums(of: Compared) -> Iterator[Sign]:
     # Entries that are left out may be of any account, and change what the next one states.
     ends = [after for _, after in _jumped(table)]
     if ends:
-        part = pa.array([bisect_right(ends, int(cursor)) for cursor in rows["cursor"].to_pylist()])
+        part = pa.array([bisect_right(ends, of_ledger) for of_ledger in _numbers(rows)])
         follows = pc.and_(follows, pc.equal(part, _shifted(part)).fill_null(False))
         is_known = pc.or_(follows, pc.and_(pc.equal(seq, 1), pc.equal(part, 0)))
     else:
