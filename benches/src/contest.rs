@@ -241,3 +241,12 @@ pub fn median(values: impl Iterator<Item = f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
+
+/// Takes a contestant by name, made only where it is wanted.
+pub(crate) type Add<'a> = dyn FnMut(&str, &dyn Fn() -> Box<dyn Contestant>) + 'a;
+
+/// The loop of every pass, compiled into each contestant.
+#[inline(always)]
+pub(crate) fn pass(asks: &[Ask], is_positive: impl Fn(&Ask) -> bool) -> usize {
+    asks.iter().filter(|ask| is_positive(black_box(ask))).count()
+}

@@ -3,8 +3,7 @@
 
 use std::hint::black_box;
 
-use super::{Add, pass};
-use crate::contest::{Answer, Contestant};
+use crate::contest::{Add, Answer, Contestant, pass};
 use crate::stream::Ask;
 use crate::table::Table;
 

@@ -7,10 +7,7 @@ mod own;
 #[cfg(feature = "routers")]
 pub(crate) mod routers;
 
-use std::hint::black_box;
-
 use crate::contest::Contestant;
-use crate::stream::Ask;
 use crate::table::Table;
 
 /// Everybody whose name a filter accepts, set up for a table.
@@ -33,13 +30,4 @@ pub fn all(table: &'static Table, wanted: &dyn Fn(&str) -> bool) -> Vec<Box<dyn 
 /// Is this one far slower than the others?
 pub fn is_slow(name: &str) -> bool {
     ["cedar", "regorus", "casbin", "actix"].iter().any(|slow| name.starts_with(slow))
-}
-
-/// Takes a contestant by name, made only where it is wanted.
-type Add<'a> = dyn FnMut(&str, &dyn Fn() -> Box<dyn Contestant>) + 'a;
-
-/// The loop of every pass, compiled into each contestant.
-#[inline(always)]
-fn pass(asks: &[Ask], is_positive: impl Fn(&Ask) -> bool) -> usize {
-    asks.iter().filter(|ask| is_positive(black_box(ask))).count()
 }

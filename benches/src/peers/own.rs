@@ -4,8 +4,7 @@ use std::hint::black_box;
 
 use orbgate::{Batch, Decision, Engine, Reason, Request, Scopes, Token};
 
-use super::{Add, pass};
-use crate::contest::{Answer, Contestant};
+use crate::contest::{Add, Answer, Contestant, pass};
 use crate::stream::{Ask, Expected};
 use crate::table::Table;
 

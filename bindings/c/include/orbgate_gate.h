@@ -1,7 +1,7 @@
 /*
  * Gates: what a gate is asked and answers, set and read field by field over the one call `orbgate_gate_ask`.
  *
- * Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.
+ * Made of crates/orbgate-generate/shapes.txt by `cargo xtask codes`; not to be edited.
  *
  *   uint64_t gate = ..., step = 0;
  *   OrbgateQuestion question = orbgate_question_init();

@@ -1,6 +1,6 @@
 // The questions that an engine answers about its policy, typed. Each answer has the fields of `orbgate QUESTION --json`.
 //
-// Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.
+// Made of crates/orbgate-generate/shapes.txt by `cargo xtask codes`; not to be edited.
 #ifndef ORBGATE_QUESTIONS_HPP
 #define ORBGATE_QUESTIONS_HPP
 

@@ -2,7 +2,7 @@ package orbgate
 
 import "github.com/orbgate/orbgate/bindings/go/orbgate/questions"
 
-// Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.
+// Made of crates/orbgate-generate/shapes.txt by `cargo xtask codes`; not to be edited.
 
 // Check reports the errors and warnings of a policy.
 func (e *Engine) Check(arguments questions.CheckArguments) (*questions.Checks, error) {

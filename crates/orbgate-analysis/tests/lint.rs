@@ -86,28 +86,6 @@ fn every_code_has_examples_and_a_section() {
     }
 }
 
-/// The table of the page, which `cargo xtask codes` writes.
-#[test]
-fn the_page_has_the_codes() {
-    let Some(file) = of_the_repository("docs/lint.md") else {
-        return;
-    };
-    let row = |code: Code| {
-        let (level, explanation) = (code.level(), code.explanation());
-        format!("| [`{code}`](#{code}) | {level} | {explanation} |\n")
-    };
-    let rows = Code::ALL.map(row).concat();
-    let page = fs::read_to_string(&file).unwrap();
-    let (head, rest) = page.split_once("| code | level | |\n|---|---|---|\n").unwrap();
-    let (_, tail) = rest.split_once("\n\n").unwrap();
-    let now = format!("{head}| code | level | |\n|---|---|---|\n{rows}\n{tail}");
-    if std::env::var_os("ORBGATE_UPDATE").is_some() {
-        fs::write(&file, &now).unwrap();
-    } else {
-        assert!(page == now, "the page is not what the crate says: cargo xtask codes");
-    }
-}
-
 /// Codes are for tools and comments: this list only ever grows.
 #[test]
 fn codes_are_stable() {

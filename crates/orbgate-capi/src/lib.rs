@@ -31,8 +31,6 @@ pub mod flags;
 mod found;
 #[cfg(feature = "gate")]
 pub mod gate;
-#[cfg(test)]
-mod generate;
 pub mod handle;
 pub mod listing;
 mod methods;

@@ -5,8 +5,7 @@ use std::hint::black_box;
 use casbin::rhai::Dynamic;
 use casbin::{CoreApi, DefaultModel, Enforcer, MemoryAdapter, MgmtApi};
 
-use crate::contest::{Answer, Contestant};
-use crate::peers::pass;
+use crate::contest::{Answer, Contestant, pass};
 use crate::stream::{Ask, Stream};
 use crate::table::Table;
 

@@ -7,8 +7,7 @@ use cedar_policy::{
     Authorizer, Context, Decision, Entities, Entity, EntityId, EntityTypeName, EntityUid, PolicySet, Request,
 };
 
-use crate::contest::{Answer, Contestant};
-use crate::peers::pass;
+use crate::contest::{Answer, Contestant, pass};
 use crate::stream::{Ask, Stream};
 use crate::table::Table;
 

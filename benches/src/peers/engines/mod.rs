@@ -11,7 +11,7 @@ use self::cedar::{Cedar, Sets};
 #[cfg(feature = "routers")]
 use self::regorus::RegorusMatchit;
 use self::regorus::{Rego, Regorus};
-use super::Add;
+use crate::contest::Add;
 use crate::table::Table;
 
 /// Beyond this many routes they take too long to be waited for.

@@ -1,7 +1,7 @@
 // Package questions contains the arguments and the answers of the questions that an engine answers about its policy. Each
 // answer is the JSON of `orbgate QUESTION --json`.
 //
-// Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.
+// Made of crates/orbgate-generate/shapes.txt by `cargo xtask codes`; not to be edited.
 package questions
 
 // Position: A position in a file.

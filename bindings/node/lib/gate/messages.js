@@ -1,5 +1,5 @@
 "use strict";
-// The messages of gates: see docs/messages.md. Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.
+// The messages of gates: see docs/messages.md. Made of crates/orbgate-generate/shapes.txt by `cargo xtask codes`; not to be edited.
 const { Message, bytes, critical, flag, given, integer, kept, messages, nullable, optional, part, parts, string, text, texts } = require("./fields.js");
 
 /** @template M @typedef {import("./fields.js").Given<M>} Given */

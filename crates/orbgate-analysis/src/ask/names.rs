@@ -1,4 +1,4 @@
-//! The numbers of the fields of answers. Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.
+//! The numbers of the fields of answers. Made of crates/orbgate-generate/shapes.txt by `cargo xtask codes`; not to be edited.
 
 use phf::{OrderedSet, phf_ordered_set};
 

@@ -4,7 +4,7 @@
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::change::{Asked, Caller, Change, Cost, Rule};
-use super::{Diff, Verdict};
+use super::compare::{Diff, Verdict};
 
 impl Serialize for Diff<'_, '_> {
     /// `{"verdict","widens","complete","left_out","changes"}`: `verdict` is null if `complete` is false.

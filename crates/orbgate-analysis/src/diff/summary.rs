@@ -5,7 +5,7 @@ use core::fmt::Write as _;
 use orbgate::Engine;
 use orbgate::sorted::sort_by_key;
 
-use super::diff;
+use super::compare::diff;
 
 /// The maximum number of changes that are listed. The text states how many more there are.
 const LINES: usize = 20;

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use orbgate_yaml::quoted;
 
-use super::Finding;
-
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
@@ -73,7 +71,7 @@ impl Code {
 
 /// Levels that override those of the codes; `None` means `off`. Of several for a code, the last counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Levels(BTreeMap<Code, Option<Level>>);
+pub struct Levels(pub(super) BTreeMap<Code, Option<Level>>);
 
 impl Levels {
     /// Reads a setting: a code, and `error`, `warning`, `note` or `off`.
@@ -97,12 +95,6 @@ impl Levels {
     #[must_use]
     pub fn of(&self, code: Code) -> Option<Level> {
         self.0.get(&code).copied().unwrap_or(Some(code.level()))
-    }
-
-    /// The level of a finding: the one that is set for its code, or else its own; `None` if the code is off.
-    #[must_use]
-    pub fn of_finding(&self, finding: &Finding) -> Option<Level> {
-        self.0.get(&finding.code).copied().unwrap_or(Some(finding.level))
     }
 }
 

@@ -7,7 +7,9 @@ use core::ops::Range as Span;
 
 use orbgate::Policy;
 
-use super::{Code, Finding, lint};
+use super::code::Code;
+use super::finding::Finding;
+use super::run::lint;
 use crate::text::Text;
 
 /// The maximum number of findings for which fixes are tested.

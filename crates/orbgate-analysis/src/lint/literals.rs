@@ -8,8 +8,9 @@ use orbgate::sorted::sort_by_key;
 use orbgate::{Engine, Location, Route};
 use phf::{OrderedSet, phf_ordered_set};
 
+use super::code::Code;
+use super::finding::Collector;
 use super::words::{alike, is_exchange, similar};
-use super::{Code, Collector};
 
 pub(super) fn look(engine: &Engine, findings: &mut Collector) {
     let mut routes: Vec<_> = engine.routes().collect();

@@ -1,143 +1,17 @@
 //! Finds likely mistakes in valid policies.
 
 mod code;
+mod finding;
 mod fix;
 mod literals;
 mod names;
 mod overlaps;
+mod run;
 mod suppress;
 mod texts;
 mod words;
 
-use core::fmt;
-use std::collections::BTreeSet;
-
-use orbgate::sorted::sort_by;
-use orbgate::{Engine, Location, Policy};
-
 pub use self::code::{Code, Level, Levels};
+pub use self::finding::{Finding, Findings};
 pub use self::fix::{Fix, fixes};
-
-/// A finding of lint.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct Finding {
-    /// The kind of finding.
-    pub code: Code,
-    /// The severity: the level of the code, or a lower one.
-    pub level: Level,
-    /// The location.
-    pub location: Location,
-    /// The message: lower case, no final period, input in backticks.
-    pub message: String,
-    /// The other location, if the finding has two. It comes first in the file.
-    pub other: Option<Location>,
-    /// The reason in a comment that suppresses the finding, if there is one.
-    pub suppressed: Option<String>,
-}
-
-/// The findings of lint.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Findings {
-    /// The findings in the order of the file, including suppressed ones.
-    pub list: Vec<Finding>,
-    /// Whether everything was checked and listed, apart from codes that are allowed for the whole file. `false` if
-    /// there are more than 1,000 findings with one code, or if too many templates overlap: see [`lint`].
-    pub complete: bool,
-    /// The codes for which findings might be missing. Empty if the list is complete.
-    pub cut: Vec<Code>,
-}
-
-/// The maximum number of findings with one code.
-const MOST: usize = 1_000;
-
-/// Finds likely mistakes in a valid policy. `text` is the policy file, whose comments can suppress findings.
-///
-/// Time is linear in the size of the policy, and in the number of methods that one of two overlapping templates lacks.
-/// After a million such methods, the search for hidden routes ends, and the findings aren't
-/// [`complete`](Findings::complete).
-///
-/// ```
-/// use orbgate::Policy;
-///
-/// let text = "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { permits: x, orbs: true, routes: [GET /x] } } } }\n...\n";
-/// let found = orbgate_analysis::lint(&Policy::from_yaml(text).unwrap(), text);
-/// assert_eq!(
-///     found.list[0].to_string(),
-///     "2:77: warning[unstated_get]: `GET /x` only reads, and consumes orbs without a stated amount"
-/// );
-/// ```
-#[must_use]
-pub fn lint(policy: &Policy, text: &str) -> Findings {
-    let engine = Engine::new(policy);
-    let mut findings = Collector::default();
-    overlaps::look(&engine, &mut findings);
-    names::look(policy, &engine, &mut findings);
-    literals::look(&engine, &mut findings);
-    let mut list = findings.list;
-    sort_by(&mut list, |a, b| (a.location, a.code, &a.message).cmp(&(b.location, b.code, &b.message)));
-    let mut cut = Vec::from_iter(findings.cut);
-    suppress::apply(text, &mut list, &mut cut);
-    Findings { list, complete: cut.is_empty(), cut }
-}
-
-#[derive(Default)]
-struct Collector {
-    list: Vec<Finding>,
-    counts: [usize; Code::ALL.len()],
-    /// The codes for which findings might be missing.
-    cut: BTreeSet<Code>,
-}
-
-impl Collector {
-    /// Records a finding, if there is room.
-    fn push(&mut self, code: Code, location: Location, other: Option<Location>, message: String) {
-        self.record(Finding::new(code, location, other, message));
-    }
-
-    /// Records a finding, if there is room.
-    fn record(&mut self, finding: Finding) {
-        let code = finding.code;
-        if !self.has_room(code) {
-            return;
-        }
-        self.list.push(finding);
-        let at = Code::ALL.iter().position(|known| *known == code);
-        if let Some(count) = at.and_then(|at| self.counts.get_mut(at)) {
-            *count = count.saturating_add(1);
-        }
-    }
-
-    /// Whether there is room for another finding with this code. If not, the code is recorded as incomplete.
-    fn has_room(&mut self, code: Code) -> bool {
-        let at = Code::ALL.iter().position(|known| *known == code);
-        let count = at.and_then(|at| self.counts.get(at));
-        let has_room = count.is_some_and(|count| *count < MOST);
-        if !has_room {
-            self.cut.insert(code);
-        }
-        has_room
-    }
-
-    /// Records a finding with two locations, at the second one in the file.
-    fn push_pair(&mut self, code: Code, locations: [Location; 2], message: String) {
-        let [one, two] = locations;
-        self.push(code, one.max(two), Some(one.min(two)), message);
-    }
-}
-
-impl Finding {
-    const fn new(code: Code, location: Location, other: Option<Location>, message: String) -> Self {
-        Self { code, level: code.level(), location, message, other, suppressed: None }
-    }
-}
-
-impl fmt::Display for Finding {
-    /// `line:column: level[code]: message`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { code, level, location, message, .. } = self;
-        write!(f, "{location}: {level}[{code}]: {message}")
-    }
-}
+pub use self::run::lint;

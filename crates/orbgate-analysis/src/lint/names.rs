@@ -8,8 +8,9 @@ use orbgate::policy::{RouteRule, advice, parameter_of_another_format};
 use orbgate::{Engine, Location, Orbs, Policy, Scope};
 use orbgate_yaml::quoted;
 
+use super::code::Code;
+use super::finding::Collector;
 use super::words::{self, alike};
-use super::{Code, Collector};
 
 pub(super) fn look(policy: &Policy, engine: &Engine, findings: &mut Collector) {
     let scopes: Vec<_> = engine.scope_table().collect();

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use orbgate::sorted::sort;
 use orbgate::{Engine, Orbs, Reason, Route};
 
-use super::{Code, Collector, Finding, Level};
+use super::code::{Code, Level};
+use super::finding::{Collector, Finding};
 use crate::meetings::meetings;
 use crate::questions::route_of;
 use crate::templates::{Spelling, Template, Templates, shape};

@@ -6,8 +6,9 @@
 use orbgate::Location;
 use orbgate::sorted::sort_by_key;
 
+use super::code::Code;
+use super::finding::Finding;
 use super::texts::{MARK, Texts};
-use super::{Code, Finding};
 
 /// A comment that suppresses findings with one code.
 struct Suppression<'t> {

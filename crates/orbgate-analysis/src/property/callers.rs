@@ -5,9 +5,11 @@ use core::str::FromStr;
 use orbgate::{Engine, TokenKind};
 use orbgate_yaml::quoted;
 
-use super::UNKNOWN_KIND;
 use crate::diff::{Caller, Rule};
 use crate::near::lacking;
+
+/// The valid first words of the second cell.
+const UNKNOWN_KIND: &str = "callers are `user`, `organisation` or `any`, of any scopes, or of these alone, as in `user read:a`, or of none, as in `user \"\"`";
 
 /// Callers with tokens of one kind or both, and with given scopes or any.
 #[derive(Clone, Debug, PartialEq, Eq)]

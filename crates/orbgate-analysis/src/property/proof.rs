@@ -12,8 +12,9 @@ use std::collections::{BTreeMap, HashSet};
 use orbgate::sorted::{set_of, sort_by_key};
 use orbgate::{Engine, Orbs, Request, Route, Scopes, Token, TokenKind};
 
-use super::calls::Pattern;
-use super::{Callers, Calls, Claim, Property};
+use super::callers::Callers;
+use super::calls::{Calls, Pattern};
+use super::statement::{Claim, Property};
 use crate::diff::{Asked, Caller, Rule};
 use crate::near::unknown;
 use crate::questions::{callable_rows, route_of};

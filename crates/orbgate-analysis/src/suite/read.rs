@@ -7,8 +7,8 @@ use orbgate_yaml::{
 };
 use serde::Deserialize;
 
+use super::cases::{Case, Stated, Suite};
 use super::words::expected;
-use super::{Case, Stated, Suite};
 use crate::diff::Asked;
 
 /// What the reader of YAML must know of the format.
@@ -72,16 +72,23 @@ impl Value for CaseDocument {
     }
 }
 
-pub(super) fn suite(bytes: &[u8]) -> Result<Suite, Vec<Diagnostic>> {
-    let document = document::<Spanned<Document>>("the test file");
-    let suite = orbgate_yaml::read(bytes, &FORMAT, document, |document, diagnostics| judge(&document, diagnostics));
-    suite.map_err(|diagnostics| {
-        let diagnostic = |diagnostic: orbgate_yaml::Diagnostic| Diagnostic {
-            location: location(diagnostic.location),
-            message: diagnostic.message,
-        };
-        diagnostics.into_iter().map(diagnostic).collect()
-    })
+impl Suite {
+    /// Reads a test file, as strictly as a policy is read.
+    ///
+    /// # Errors
+    ///
+    /// Returns every error of the file, in order; never empty.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Suite, Vec<Diagnostic>> {
+        let document = document::<Spanned<Document>>("the test file");
+        let suite = orbgate_yaml::read(bytes, &FORMAT, document, |document, diagnostics| judge(&document, diagnostics));
+        suite.map_err(|diagnostics| {
+            let diagnostic = |diagnostic: orbgate_yaml::Diagnostic| Diagnostic {
+                location: location(diagnostic.location),
+                message: diagnostic.message,
+            };
+            diagnostics.into_iter().map(diagnostic).collect()
+        })
+    }
 }
 
 fn judge(document: &Spanned<Document>, diagnostics: &mut Diagnostics) -> Suite {

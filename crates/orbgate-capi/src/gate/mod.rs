@@ -5,10 +5,8 @@ pub mod ask;
 mod call;
 pub mod fetch;
 mod gates;
-mod messages {
-    // What the build script makes of `src/generate/shapes.txt`.
-    include!(concat!(env!("OUT_DIR"), "/messages.rs"));
-}
+#[rustfmt::skip]
+mod messages;
 pub mod object;
 pub mod options;
 mod orbs;

@@ -7,7 +7,7 @@ use orbgate_analysis::{Proved, Tried};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use super::Tested;
+use super::tested::Tested;
 use crate::output::{Stop, one_line};
 
 type Xml = Writer<Vec<u8>>;

@@ -6,7 +6,7 @@ use orbgate::Location;
 use orbgate_analysis::{Proved, Witness};
 use serde::Serialize;
 
-use super::Tested;
+use super::tested::Tested;
 use crate::output::{DENY, one_line};
 
 impl<'a> Tested<'a> {

@@ -5,7 +5,7 @@ use orbgate_analysis::{Code, Finding};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
-use super::Linted;
+use super::linted::Linted;
 
 /// The rule for the errors of an invalid policy.
 const DIAGNOSTIC: &str = "diagnostic";

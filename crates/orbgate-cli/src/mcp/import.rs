@@ -7,7 +7,7 @@ use orbgate::{Engine, Policy};
 use orbgate_gate::Mcp;
 use serde::Deserialize;
 
-use super::Import;
+use super::arguments::Import;
 use crate::input;
 use crate::output::{Exit, Stop, note};
 

@@ -1,12 +1,15 @@
 //! `orbgate mcp`: tries MCP servers, and drafts policies for them.
 
+mod arguments;
 mod import;
 mod probe;
 mod wire;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, Subcommand};
+
+use self::arguments::{Import, Probe};
 
 use crate::output::{Exit, Stop};
 
@@ -34,39 +37,6 @@ enum Action {
     /// Draft a policy from the answer to `tools/list`
     #[command(after_help = IMPORT)]
     Import(Import),
-}
-
-#[derive(Debug, Args)]
-struct Probe {
-    /// URL of the MCP endpoint: `http`, because certificates aren't checked
-    url: String,
-
-    /// Environment variable with an access token
-    #[arg(long, value_name = "NAME")]
-    token_env: Option<String>,
-
-    /// Environment variable with a valid access token for another audience
-    #[arg(long, value_name = "NAME")]
-    other_token_env: Option<String>,
-
-    /// Tool that needs a scope which the token lacks. It runs if nothing denies it
-    #[arg(long, value_name = "TOOL", requires = "token_env")]
-    denied_tool: Option<String>,
-
-    /// Print one line of JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, Args)]
-struct Import {
-    /// The response to `tools/list`, or its result, in JSON; `-` is standard input
-    #[arg(value_hint = ValueHint::FilePath)]
-    file: PathBuf,
-
-    /// Path of the MCP endpoint
-    #[arg(long, value_name = "PATH", default_value = "/mcp")]
-    base_path: String,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use serde::Serialize;
 use serde_json::json;
 
-use super::Probe;
+use super::arguments::Probe;
 use super::wire::{Endpoint, Response};
 use crate::output::{DENY, Exit, FAINT, STRONG, Stop, print_json};
 

@@ -13,10 +13,11 @@ use super::address::Address;
 use super::authzen::{self, AuthzenConfig};
 use super::document::{ChallengeDocument, Document, LimitsDocument, ListenerDocument, PreflightDocument, TlsDocument};
 use super::files::Ending;
+use super::ledger;
 use super::mode::Mode;
 use super::promises::Promises;
+use super::settings::{Config, Limits, ListenerConfig, PolicySettings};
 use super::tls::TlsFiles;
-use super::{Config, Limits, ListenerConfig, PolicySettings, ledger};
 
 /// The configuration that a document describes, or `None` and every error in it.
 ///

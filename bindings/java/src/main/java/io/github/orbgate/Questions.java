@@ -9,7 +9,7 @@ import java.util.OptionalLong;
  * The arguments and the answers of the questions that an engine answers about its policy. Each answer has the fields of
  * {@code orbgate QUESTION --json}.
  *
- * <p>Made of crates/orbgate-capi/src/generate/shapes.txt by {@code cargo xtask codes}; not to be edited.
+ * <p>Made of crates/orbgate-generate/shapes.txt by {@code cargo xtask codes}; not to be edited.
  */
 public final class Questions {
     private Questions() {}
