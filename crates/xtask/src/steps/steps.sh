@@ -38,7 +38,8 @@ test_tests() {
     apt "$initdb" postgresql || :
     apt /usr/sbin/pgbouncer pgbouncer || :
     if apt python3 python3; then scripts; else skip "the scripts in Python: it is missing"; fi
-    cargo test --workspace --all-features
+    # One run names all that fails.
+    cargo test --workspace --all-features --no-fail-fast
     # The examples of the core's README are for its default features, too.
     cargo test -p orbgate --doc
 }
