@@ -101,7 +101,7 @@ impl Window {
     }
 }
 
-/// The times at which all these tests hold; `None` if there are none.
+/// The times at which all these tests hold; `None` if they never do.
 pub(crate) fn window(tests: &[ClaimTest], claims: &Object<'_>) -> Option<Window> {
     tests.iter().try_fold(Window::ALWAYS, |window, test| Some(window.and(test.window(claims)?)))
 }
@@ -229,7 +229,7 @@ impl ClaimTest {
         self.window(claims).is_some_and(|window| window.has(now, skew))
     }
 
-    /// The times at which the test holds; `None` if there are none.
+    /// The times at which the test holds; `None` if it never does.
     pub(crate) fn window(&self, claims: &Object<'_>) -> Option<Window> {
         let found = self.claim.find(claims);
         let text = found.as_ref().and_then(Found::text);

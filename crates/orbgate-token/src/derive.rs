@@ -84,7 +84,7 @@ struct Wanted<'d> {
     max_age: Option<u64>,
 }
 
-/// One login that gives all these scopes; `None` if there is none.
+/// One login that gives all these scopes; `None` if no login does.
 pub(crate) fn login<'d, 'n>(derived: &'d [Derived], names: impl IntoIterator<Item = &'n str>) -> Option<Login<'d>> {
     let mut names: Vec<&str> = names.into_iter().collect();
     names.sort_unstable();
@@ -131,7 +131,7 @@ impl Earned {
     }
 }
 
-/// A scope string with these scopes added. It isn't changed, nor copied, if there are none.
+/// A scope string with these scopes added. Without any, it is neither changed nor copied.
 pub(crate) fn with<'d>(scopes: Box<str>, names: impl Iterator<Item = &'d str>) -> Box<str> {
     let mut names = names.peekable();
     if names.peek().is_none() {
