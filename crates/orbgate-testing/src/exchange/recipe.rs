@@ -19,6 +19,8 @@ pub(crate) struct Recipe {
     kind: Option<String>,
     /// `scope`.
     scopes: String,
+    /// The scopes that the token earns, of those that its issuer derives.
+    earns: String,
     /// Members of the header. Null removes one.
     header: BTreeMap<String, Value>,
     /// Members of the claims. Null removes one; `now+60` and `now-60` are times.
@@ -90,9 +92,19 @@ impl Recipe {
         self
     }
 
-    /// Its kind and its scopes.
+    /// Its kind and its scopes: those of its claim that an issuer can claim, and those that it earns.
     pub(crate) fn named(&self) -> (String, String) {
-        (self.kind().to_owned(), self.scopes.clone())
+        let claimed = self.scopes.split(' ').filter(|scope| !scope.starts_with("earned:"));
+        let scopes: Vec<&str> = claimed.chain([self.earns.as_str()]).filter(|scopes| !scopes.is_empty()).collect();
+        (self.kind().to_owned(), scopes.join(" "))
+    }
+
+    /// The claims of an issuer with this name at this time, as JSON.
+    pub(crate) fn claims_at(&self, issuer: &str, now: u64) -> Result<String> {
+        match &self.claims_text {
+            Some(text) => Ok(text.replace("ISSUER", issuer)),
+            None => changed(self.claims_of(issuer, now), &self.claims, now),
+        }
     }
 
     pub(crate) fn kind(&self) -> &str {
@@ -110,15 +122,11 @@ impl Recipe {
     /// Signs the token at this time.
     pub(crate) fn sign(&self, issuer: &Identity<'_>, now: u64) -> Result<String> {
         let header = json!({"alg": "ES256", "typ": "at+jwt", "kid": issuer.kid});
-        let claims = self.claims_of(issuer.name, now);
         let header = match &self.header_text {
             Some(text) => text.clone(),
             None => changed(header, &self.header, now)?,
         };
-        let claims = match &self.claims_text {
-            Some(text) => text.replace("ISSUER", issuer.name),
-            None => changed(claims, &self.claims, now)?,
-        };
+        let claims = self.claims_at(issuer.name, now)?;
         let public = issuer.signer.jwk(issuer.kid).to_string();
         let token = match (self.forged, self.hmac) {
             (true, _) => Signer::p256().token_of(&header, &claims),

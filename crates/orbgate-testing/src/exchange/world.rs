@@ -146,6 +146,26 @@ impl World {
         if name == "unsound" {
             issuer["algorithms"] = json!(["ES256", "ES384", "ES512", "RS256", "EdDSA"]);
         }
+        if name == "main" {
+            issuer["derive"] = json!({
+                "earned:any-token": "always",
+                "earned:admin": {"claim": ["realm_access", "roles"], "contains": "admin"},
+                "earned:level": {"claim": "level", "one_of": [3, "high", true]},
+                "earned:verified": {"claim": "verified_at", "within_seconds": 300},
+                "earned:otp": {"claim": "amr", "contains_word": "otp"},
+                "earned:own": [
+                    {"claim": "azp", "equals_claim": "client_id"},
+                    {"claim": ["org", "id"], "present": true},
+                ],
+                "earned:mfa": {"claim": "acr", "one_of": ["phr", "phrh"]},
+                "earned:strong": {"claim": "acr", "equals": "phrh"},
+                "earned:recent": {"claim": "auth_time", "within_seconds": 300},
+                "earned:fresh": [
+                    {"claim": "acr", "one_of": ["phrh", "phr"]},
+                    {"claim": "auth_time", "within_seconds": 60},
+                ],
+            });
+        }
         if name == "directory" {
             issuer["organisation_scopes"] = json!({"claim": ["realm_access", "roles"], "format": "array"});
         }

@@ -75,8 +75,13 @@ impl Exchange {
 
     /// The request, with a token of this environment.
     pub(crate) fn sent(&self, world: &World) -> Result<Sent> {
+        self.sent_with(|recipe| world.token(recipe))
+    }
+
+    /// The request, with what a function makes of its token.
+    pub(crate) fn sent_with(&self, bearer: impl FnOnce(&Recipe) -> Result<String>) -> Result<Sent> {
         let recipe = self.token.as_ref();
-        let bearer = recipe.map(|recipe| world.token(recipe)).transpose()?;
+        let bearer = recipe.map(bearer).transpose()?;
         let (method, target) = self.line();
         let known = recipe.filter(|_| self.expected.status != 401);
         Ok(Sent {
@@ -127,6 +132,13 @@ pub fn written(world: &World) -> Result<Vec<Written>> {
         }
     }
     Ok(all)
+}
+
+/// The file with this name.
+pub(crate) fn file(name: &str) -> Result<File> {
+    let mut files = files()?.into_iter();
+    let file = files.find_map(|(other, file)| (other == name).then_some(file));
+    file.with_context(|| format!("no file {name}"))
 }
 
 /// The files, by name.

@@ -19,6 +19,7 @@ use crate::exchange::recipe::Recipe;
 use crate::exchange::suite::{Open, Suite};
 use crate::exchange::wire;
 use crate::exchange::world::{now, policy};
+use crate::exchange::written::file;
 use crate::signer::AUDIENCE;
 
 const CALL: (&[u8], &[u8]) = (b"GET", b"/api/v1/external/orbs");
@@ -96,7 +97,46 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     // In a program of its own: a request whose client has left isn't counted.
     fs::write(&secret, IN_FILE.0)?;
     let running = suite.program.start(&policy("external"), &tokens, Gated::Yes)?;
-    turns(suite, &suite.opened(running, &policy("external"))?, &endpoints)
+    turns(suite, &suite.opened(running, &policy("external"))?, &endpoints)?;
+    derived(suite, &endpoints)
+}
+
+/// The exchanges about scopes that a token earns, with tokens about which an endpoint answers their claims.
+fn derived(suite: &Suite, endpoints: &Endpoints) -> Result<()> {
+    const FILE: &str = "derive.yaml";
+    let of = |name: &str| format!("of-{name}");
+    let issuers = ["main", "directory"].map(|name| {
+        let mut issuer = suite.world.configuration(name);
+        let name = of(name);
+        issuer["issuer"] = endpoints.url(&format!("{name}/issuer")).into();
+        issuer["opaque"] = json!({
+            "endpoint": endpoints.url(&name), "client_id": "my api", "client_secret_env": SECRET_VARIABLE,
+            "prefix": format!("{name}_"),
+        });
+        issuer.as_object_mut().unwrap().remove("algorithms");
+        endpoints.add(&name, Conduct::Right, OF_ENVIRONMENT);
+        issuer
+    });
+    let tokens = suite.world.file("derived.yaml");
+    fs::write(&tokens, json!({"orbgate_token": 1, "issuers": issuers}).to_string())?;
+    let exchanges = file(FILE)?;
+    let policy = policy(&exchanges.policy);
+    let open = suite.opened(suite.program.start(&policy, &tokens, Gated::Yes)?, &policy)?;
+    for (number, exchange) in exchanges.exchanges(&format!("opaque {FILE}"))?.into_iter().enumerate() {
+        let sent = exchange.sent_with(|recipe| {
+            let name = of(recipe.issuer.as_deref().unwrap_or("main"));
+            let bearer = format!("{name}_5e1f-{number}");
+            suite.world.hide(&bearer);
+            let claims = recipe.clone().claim("active", true);
+            endpoints.says(&name, &bearer, &claims.claims_at(&endpoints.url(&format!("{name}/issuer")), now())?);
+            Ok(bearer)
+        })?;
+        open.exchange(&sent, &exchange.expected);
+    }
+    for wrong in endpoints.wrong() {
+        suite.fail(format!("opaque: an endpoint got {wrong}"));
+    }
+    open.close(FILE).map(drop)
 }
 
 /// An endpoint is asked about 32 tokens at once. The next one gets its turn when they are answered, even if their clients have
