@@ -1,5 +1,6 @@
 //! The metadata of a protected resource (RFC 9728), which tells clients where to get a token.
 
+use orbgate::is_earned;
 use orbgate_token::Verifier;
 
 use crate::answer::Denial;
@@ -30,7 +31,8 @@ const PREFLIGHT: &[(&str, &str)] = &[
 
 impl Metadata {
     /// The metadata of this resource, an absolute `https` URL, or `http` on this machine. Its tokens are those that the verifier
-    /// accepts. `scopes` are those that a client should ask for at first, separated by spaces; an empty string leaves them out.
+    /// accepts. `scopes` are those that a client should ask for at first, separated by spaces; an empty string leaves them out, and
+    /// so does a name that [must be earned](orbgate::is_earned).
     ///
     /// # Errors
     ///
@@ -52,7 +54,7 @@ impl Metadata {
         }
         let path = rest.get(host.len()..).unwrap_or_default();
         let issuers: Vec<_> = verifier.issuers().collect();
-        let scopes: Vec<_> = scopes.split_ascii_whitespace().collect();
+        let scopes: Vec<_> = scopes.split_ascii_whitespace().filter(|scope| !is_earned(scope)).collect();
         let mut document = serde_json::json!({
             "resource": resource,
             "authorization_servers": issuers,

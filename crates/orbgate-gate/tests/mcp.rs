@@ -39,7 +39,7 @@ fn rules(mcp: Mcp) -> Rules {
 }
 
 fn mcp() -> Mcp {
-    Mcp::new("/mcp").unwrap().initial_scopes("mcp:connect").unwrap()
+    Mcp::new("/mcp").unwrap().initial_scopes("mcp:connect earned:any-token").unwrap()
 }
 
 fn open<'e>(rules: &Rules, engine: &'e Engine, method: &str, target: &str, scopes: &'static str) -> Answer<'e, Holder> {
@@ -271,7 +271,9 @@ fn the_token_comes_before_the_body_and_shows_no_scope_of_the_policy() {
         "orbgate_token: 1\nissuers: [{ issuer: https://id.example.com, audience: https://api.example.com/mcp, kind: user }]\n",
     );
     let verifier = verifier.unwrap();
-    rules.metadata = Some(Arc::new(Metadata::new("https://api.example.com/mcp", &verifier, "mcp:connect").unwrap()));
+    rules.metadata = Some(Arc::new(
+        Metadata::new("https://api.example.com/mcp", &verifier, "earned:any-token mcp:connect").unwrap(),
+    ));
     let request = Request { method: b"POST", target: b"/mcp", matched: MCP, ..Request::default() };
     let metadata = "resource_metadata=\"https://api.example.com/.well-known/oauth-protected-resource/mcp\"";
     for (credentials, error) in [

@@ -2,13 +2,14 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::borrow::Cow;
 
-use orbgate::TokenKind;
+use orbgate::{TokenKind, without_earned};
 use serde_json::Value;
 
 use crate::account::{AccountClaim, joined};
 use crate::claim_test::{Window, date, window};
-use crate::derive::{Earned, without_earned};
+use crate::derive::Earned;
 use crate::error::TokenError;
 use crate::issuer::Issuer;
 use crate::json::{JsonError, Member, Object};
@@ -126,10 +127,15 @@ impl<'t> Claims<'t> {
             return Err(TokenError::Bound);
         }
         let kind = issuer.kind.kind(&self.0);
+        let claimed = issuer.scopes_of(kind).read(&self.0)?;
+        // Only `derive` gives the others, whatever the issuer writes.
+        let kept = match without_earned(&claimed) {
+            Cow::Owned(kept) => Some(kept),
+            Cow::Borrowed(_) => None,
+        };
         let rest = Rest {
             kind,
-            // Only `derive` gives them, whatever the issuer writes.
-            scopes: without_earned(issuer.scopes_of(kind).read(&self.0)?),
+            scopes: kept.map_or(claimed, Into::into),
             subject: self.text("sub")?,
             client: self.text(&issuer.client_claim)?,
             actor: self.actor()?,

@@ -2,8 +2,6 @@
 
 use core::time::Duration;
 
-use orbgate::is_earned;
-
 use crate::claim_test::{ClaimTest, ClaimValue, Test, Window, window};
 use crate::json::Object;
 
@@ -147,18 +145,9 @@ pub(crate) fn with<'d>(scopes: Box<str>, names: impl Iterator<Item = &'d str>) -
     all.into()
 }
 
-/// A scope string without the names that must be earned, because an issuer can't claim them. It isn't copied if it has none.
-pub(crate) fn without_earned(scopes: Box<str>) -> Box<str> {
-    if !scopes.contains(orbgate::EARNED) {
-        return scopes;
-    }
-    let kept: Vec<_> = scopes.split(' ').filter(|scope| !is_earned(scope)).collect();
-    kept.join(" ").into()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Derived, Login, login, without_earned};
+    use super::{Derived, Login, login};
     use crate::claim_test::{ClaimTest, ClaimValue};
 
     #[test]
@@ -196,19 +185,6 @@ mod tests {
             (&[], None),
         ] {
             assert_eq!(of(names), expected, "{names:?}");
-        }
-    }
-
-    #[test]
-    fn claimed_names_are_dropped() {
-        for (scopes, kept) in [
-            ("a b", "a b"),
-            ("", ""),
-            ("earned:a", ""),
-            ("a earned:a b earned:", "a b"),
-            ("read:earned:a Earned:a xearned:b", "read:earned:a Earned:a xearned:b"),
-        ] {
-            assert_eq!(&*without_earned(scopes.into()), kept);
         }
     }
 }

@@ -27,7 +27,7 @@ pub use crate::tables::reason::{Detail, Effect, Reason};
 pub use crate::tables::route_id::RouteId;
 #[doc(hidden)]
 pub use crate::tables::sorted;
-pub use crate::tables::terms::{Digest, Location, Orbs, OrganisationRule, Profile, is_earned};
+pub use crate::tables::terms::{Digest, Location, Orbs, OrganisationRule, Profile, is_earned, without_earned};
 #[doc(hidden)]
 pub use crate::tables::terms::{EARNED, is_literal, is_method};
 

@@ -12,7 +12,7 @@ mod target;
 
 use std::collections::BTreeSet;
 
-use orbgate::{Engine, Orbs, Token};
+use orbgate::{Engine, Orbs, Token, without_earned};
 
 pub use self::answer::{McpCall, McpRequest};
 pub use self::fault::McpFault;
@@ -121,7 +121,8 @@ impl Mcp {
         self
     }
 
-    /// The scopes that a client without a token should ask for, separated by spaces. It is a setting, because a scope of the
+    /// The scopes that a client without a token should ask for, separated by spaces, without those that [must be
+    /// earned](orbgate::is_earned). It is a setting, because a scope of the
     /// requested operation would show callers without a token what the policy has.
     ///
     /// # Errors
@@ -131,7 +132,7 @@ impl Mcp {
         if !is_quotable(scopes) {
             return Err(McpError::of(format!("`{scopes}` aren't scopes")));
         }
-        self.initial_scopes = scopes.to_owned();
+        self.initial_scopes = without_earned(scopes).into_owned();
         Ok(self)
     }
 

@@ -1,6 +1,7 @@
 //! Terms that policies, engines and decisions share.
 
 use core::fmt;
+use std::borrow::Cow;
 
 use crate::codes;
 
@@ -23,15 +24,30 @@ pub fn is_method(method: &[u8]) -> bool {
 /// Whether a scope must be earned: its name begins with `earned:`. The token layer adds it to a token that passes the tests
 /// of `derive`, and drops it from the scopes that the issuer wrote. No client can request it.
 ///
-/// If you verify tokens yourself, drop these names from the token's scopes, and add only the ones that you have checked.
+/// If you verify tokens yourself, drop these names from the token's scopes ([`without_earned`]), and add only the ones that you
+/// have checked.
 ///
 /// ```
 /// assert!(orbgate::is_earned("earned:mfa"));
 /// assert!(!orbgate::is_earned("read:earned"));
 /// ```
 #[must_use]
-pub fn is_earned(scope: &str) -> bool {
-    scope.starts_with(EARNED)
+pub fn is_earned(scope: impl AsRef<[u8]>) -> bool {
+    scope.as_ref().starts_with(EARNED.as_bytes())
+}
+
+/// A scope string without the names that [must be earned](is_earned). It isn't copied if it has none.
+///
+/// ```
+/// assert_eq!(orbgate::without_earned("read:orders earned:mfa"), "read:orders");
+/// ```
+#[must_use]
+pub fn without_earned(scopes: &str) -> Cow<'_, str> {
+    if !scopes.split(' ').any(is_earned) {
+        return Cow::Borrowed(scopes);
+    }
+    let kept: Vec<_> = scopes.split(' ').filter(|scope| !is_earned(scope)).collect();
+    Cow::Owned(kept.join(" "))
 }
 
 /// How the name of a scope begins that a token must earn.
