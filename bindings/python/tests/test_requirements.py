@@ -158,3 +158,20 @@ def test_the_audit_keeps_what_alternatives_need() -> None:
                     lacking |= set((before.scopes or ((before.scope or "",),))[0]) - set(call["scopes"].split())
         assert set(row.missing) == lacking
     assert len(privileges.rows) == 150 and any(row.unused for row in privileges.rows)
+
+
+def test_scopes_that_must_be_earned_are_not_grants() -> None:
+    policy = Policy.from_file(Path(__file__).resolve().parents[3] / "policy" / "cases" / "policies" / "derive.yaml")
+    row = {"kind": "user", "caller": "app", "method": "GET"}
+    log = [
+        {**row, "target": "/d/me", "scopes": "earned:any-token earned:admin read:level"},
+        {**row, "target": "/d/keys", "scopes": "read:users earned:admin earned:unknown"},
+        {**row, "target": "/d/level", "scopes": "read:users"},
+        {**row, "target": "/d/levels", "scopes": "earned:level"},
+    ]
+    made = report(pa.Table.from_pylist(log), policy).figures
+    assert {(use.scope, use.granted, use.used) for use in made.scopes.granted} == {("read:users", 2, 1), ("read:level", 1, 0)}
+    assert {(use.scope, use.granted, use.used) for use in made.scopes.by_caller} == {("read:users", 2, 1), ("read:level", 1, 0)}
+    assert [use.scope for use in made.unused] == ["read:level"] and not made.unknown.scopes
+    # A denial needs its cause nevertheless.
+    assert {row.scope for row in made.scopes.missing} == {"read:level", "earned:admin", "earned:level"}

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use orbgate::sorted::{map_of, set_of};
-use orbgate::{Decision, Engine, Reason, Request, Requirement, Scopes, Token, TokenKind};
+use orbgate::{Decision, Engine, Reason, Request, Requirement, Scopes, Token, TokenKind, is_earned};
 
 /// Counts, over the calls of a log, how often each scope was granted and how often it was used.
 ///
@@ -86,12 +86,14 @@ impl<'e> ScopeUsage<'e> {
         }
     }
 
-    /// All scopes that some token had, in byte order.
+    /// All scopes that some token had, in byte order, without those that [must be earned](orbgate::is_earned): a client requests
+    /// none of them.
     #[must_use]
     pub fn scopes(&self) -> Vec<ScopeUse> {
         let mut granted: BTreeMap<&[u8], u64> = BTreeMap::new();
         for (text, times) in &self.granted {
-            for piece in set_of(text.split(|byte| *byte == b' ').filter(|piece| !piece.is_empty())) {
+            for piece in set_of(text.split(|byte| *byte == b' ').filter(|piece| !piece.is_empty() && !is_earned(piece)))
+            {
                 let granted = granted.entry(piece).or_default();
                 *granted = granted.saturating_add(*times);
             }

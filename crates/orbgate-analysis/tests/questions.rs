@@ -67,6 +67,38 @@ fn allowed(engine: &Engine, kind: TokenKind, calls: &[Ask], scopes: &[&str]) -> 
     calls.iter().map(allow).collect()
 }
 
+/// No client requests a scope that must be earned, so it is neither needed from an issuer nor unused.
+#[test]
+fn scopes_that_must_be_earned_are_neither_needed_nor_unused() {
+    let policy = "orbgate: 1
+apis:
+  a:
+    base_path: ''
+    scopes:
+      earned:any: { orbs: false, routes: [GET /any] }
+      earned:mfa: { orbs: false, or: [earned:any read], routes: [GET /mfa, { route: GET /either, or: [write] }] }
+      read: { orbs: false, and: earned:mfa, routes: [GET /both] }
+      write: { orbs: false, routes: [] }
+";
+    let engine = Engine::new(&Policy::from_yaml(policy).unwrap());
+    let needs = |targets: &[&str]| {
+        let calls = targets.iter().map(|target| ("GET", *target));
+        let least = analysis::least_scopes(&engine, TokenKind::User, calls);
+        assert_eq!(least.refusals, []);
+        least.needs.iter().map(|need| (need.scope.name(), need.evidence, need.calls)).collect::<Vec<_>>()
+    };
+    assert_eq!(needs(&["/any"]), []);
+    // With the second factor, nothing is needed.
+    assert_eq!(needs(&["/mfa"]), []);
+    // The alternative without it is one that a client can request.
+    assert_eq!(needs(&["/any", "/either"]), [("write", 1, 1)]);
+    assert_eq!(needs(&["/both", "/both", "/either"]), [("read", 0, 2), ("write", 2, 1)]);
+    let mut usage = ScopeUsage::new(&engine);
+    usage.count("GET", "/both", TokenKind::User, "read earned:mfa earned:any write", 1);
+    let used: Vec<_> = usage.scopes().into_iter().map(|scope| (scope.scope, scope.used)).collect();
+    assert_eq!(used, [(b"read".to_vec(), 1), (b"write".to_vec(), 0)]);
+}
+
 proptest! {
     #[test]
     fn the_route_of_a_target_is_the_one_that_decides((model, asks) in policy_and_asks(64)) {

@@ -5,14 +5,16 @@ mod choice;
 use std::collections::{BTreeMap, HashMap};
 
 use orbgate::sorted::{map_of, sort, sort_by_key};
-use orbgate::{Decision, Deny, Detail, Engine, Reason, Request, Scope, Scopes, Token, TokenKind};
+use orbgate::{Decision, Deny, Detail, Engine, Reason, Request, Scope, Scopes, Token, TokenKind, is_earned};
 
 use self::choice::{Alternatives, choose, forced};
 use crate::questions::call;
 
 /// The least set of scopes with which a token of some kind can make a list of calls.
 ///
-/// It is irreducible: if any scope is removed, the call that is its evidence is denied.
+/// It is irreducible: if any scope is removed, the call that is its evidence is denied. Scopes that [must be
+/// earned](orbgate::is_earned) are left out, because no client requests them: the set is for a token that earns them where a
+/// call has no other alternative.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeastScopes<'e> {
@@ -186,12 +188,21 @@ impl<'e> Demand<'e> {
     }
 }
 
-/// What a call needs that is denied for its scopes.
+/// What a client can request for a call that is denied for its scopes. It can't request a scope that must be earned, so it gets
+/// the call by an alternative without one, if there is one.
 fn alternatives<'e>(decision: &Decision<'e>, scope: Scope<'e>) -> Vec<Vec<Scope<'e>>> {
-    match decision.requirement() {
+    let mut all: Vec<Vec<Scope<'e>>> = match decision.requirement() {
         Some(requirement) => requirement.alternatives().map(Iterator::collect).collect(),
         None => vec![vec![scope]],
+    };
+    let is_ordinary = |scope: &Scope<'_>| !is_earned(scope.name());
+    if all.iter().any(|scopes| scopes.iter().all(is_ordinary)) {
+        all.retain(|scopes| scopes.iter().all(is_ordinary));
     }
+    for scopes in &mut all {
+        scopes.retain(is_ordinary);
+    }
+    all
 }
 
 const fn without_scopes(kind: TokenKind) -> Token<'static> {

@@ -141,7 +141,9 @@ class Usage:
                     if not row["is_user"]:
                         parts[scope, None] += row["calls"]
                 for scope in (row["used"] or "").split():
-                    parts[intern(scope), True] += row["calls"]
+                    # A scope that the token earned isn't a grant of its issuer.
+                    if scope in known:
+                        parts[intern(scope), True] += row["calls"]
 
     def _scopes_of(self, text: bytes) -> tuple[list[str], list[str]]:
         """The scopes in a scope string: scopes of the policy, and other scopes."""
