@@ -8,7 +8,7 @@ use orbgate_yaml::{Entry, Node};
 use crate::Options;
 use crate::node::{METHODS, entries, get};
 use crate::scheme::{Choice, Flavour};
-use crate::security::{self, Rules, Way};
+use crate::security::{self, ANY_TOKEN, ANY_TOKEN_MEANS, Rules, Way};
 
 /// The maximum number of schemes and scopes that are read. The rest of a document changes little.
 const NAMES: usize = 50_000;
@@ -61,9 +61,12 @@ impl<'r> Advice<'r> {
     }
 
     fn options(&self, choice: &Choice) -> String {
-        let is_default_scope_new = self.best().options.default_scope != self.rules.options.default_scope;
-        let default_scope = if is_default_scope_new { " --default-scope SCOPE" } else { "" };
-        self.rules.schemes.options(choice) + default_scope
+        let default_scope = if self.needs_default_scope() { format!(" {ANY_TOKEN}") } else { String::new() };
+        self.rules.schemes.options(choice) + &default_scope
+    }
+
+    fn needs_default_scope(&self) -> bool {
+        self.best().options.default_scope != self.rules.options.default_scope
     }
 
     /// What a choice means that isn't made yet.
@@ -81,6 +84,9 @@ impl<'r> Advice<'r> {
         }
         if choice.elsewhere != given.elsewhere {
             meanings.push(format!("something in front must check {}", schemes.shown(&choice.elsewhere, " and ")));
+        }
+        if self.needs_default_scope() {
+            meanings.push(ANY_TOKEN_MEANS.to_owned());
         }
         (!meanings.is_empty()).then(|| meanings.join(", and "))
     }

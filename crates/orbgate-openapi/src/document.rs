@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use orbgate::policy::Diagnostic;
-use orbgate::{Location, Orbs};
+use orbgate::{EARNED, Location, Orbs};
 use orbgate_analysis::shown::{lines, one_line};
 use orbgate_yaml::{Diagnostics, Entry, Node, Owner, Values, quoted};
 
 use crate::advice::Advice;
 use crate::node::{
-    Cause, METHODS, NoteKind, Problem, at, base_path, base_path_option, entries, get, is_visible, location, malformed,
-    orbs, text, urls, word,
+    Cause, FULL_SECURITY, METHODS, NoteKind, Problem, at, base_path, base_path_option, entries, get, is_visible,
+    location, malformed, orbs, text, urls, word,
 };
 use crate::parameters::several_segments;
 use crate::part::MERGE;
@@ -512,7 +512,7 @@ impl Reader<'_> {
             path: path_shown,
             fragment: fragment.to_owned(),
             need,
-            names_scopes: match get(&entry.value, "security") {
+            names_scopes: match get(&entry.value, FULL_SECURITY).or_else(|| get(&entry.value, "security")) {
                 None => self.names_scopes,
                 own => security::names_scopes(own),
             },
@@ -557,7 +557,14 @@ impl Reader<'_> {
         if let Some(elsewhere) = keys.iter().find(|entry| entry.key.text == REFERENCE) {
             return Err(reference(elsewhere));
         }
-        let result = match (get(operation, "security"), &self.security) {
+        let whole = get(operation, FULL_SECURITY);
+        if let Some(whole) = whole
+            && !security::has_only_more_earned(get(operation, "security"), whole)?
+        {
+            let message = format!("`{FULL_SECURITY}` must be `security` with scopes added that begin with `{EARNED}`");
+            return Err(malformed(whole, &message));
+        }
+        let result = match (whole.or_else(|| get(operation, "security")), &self.security) {
             (Some(own), _) => of_security(own, self.rules, self.advice),
             (None, Some(shared)) => shared.clone(),
             (None, None) => shared(security::default(key, self.rules)),

@@ -1,12 +1,13 @@
 //! Exports a policy as an OpenAPI document without losing information.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use orbgate::policy::{Api, RouteRule, ScopeRule};
-use orbgate::{Orbs, Policy};
+use orbgate::{Orbs, Policy, without_earned};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::node::METHODS;
+use crate::node::{FULL_SECURITY, METHODS};
 use crate::template::{full_path, shape};
 use crate::words::scalar;
 use orbgate_analysis::shown::json;
@@ -18,7 +19,7 @@ use orbgate_analysis::shown::json;
 /// operations.
 ///
 /// Extensions contain the information that OpenAPI can't express: `x-orbs` (the orbs that a call consumes) in each
-/// operation, `x-orbs-api` in each scheme, and `x-orbs-policy` at the root. [`import`](crate::import) reads them, and
+/// operation, `x-orbs-security` (its security requirements with scopes that [must be earned](orbgate::is_earned)), `x-orbs-api` in each scheme, and `x-orbs-policy` at the root. [`import`](crate::import) reads them, and
 /// returns a policy with the same digest.
 #[must_use]
 pub fn export(policy: &Policy) -> Document {
@@ -267,15 +268,28 @@ impl Paths {
         let Some(item) = self.item(&path) else {
             return;
         };
+        let full: Vec<&str> = match route.requirement() {
+            Some(requirement) => requirement.alternatives().collect(),
+            None => vec![scope.name()],
+        };
+        // No client requests a scope that must be earned.
+        let mut ordinary: Vec<Cow<'_, str>> = Vec::new();
+        for scopes in full.iter().map(|scopes| without_earned(scopes)) {
+            if !ordinary.contains(&scopes) {
+                ordinary.push(scopes);
+            }
+        }
+        let is_full = ordinary == full;
         let alternative = |scopes: &str| {
-            let scopes = Value::List(scopes.split(' ').map(text).collect());
-            Value::Map(vec![(scheme.to_owned(), scopes)])
+            let scopes = scopes.split(' ').filter(|scope| !scope.is_empty());
+            Value::Map(vec![(scheme.to_owned(), Value::List(scopes.map(text).collect()))])
         };
-        let security = match route.requirement() {
-            Some(requirement) => requirement.alternatives().map(alternative).collect(),
-            None => vec![alternative(scope.name())],
-        };
-        let mut operation = vec![("security".to_owned(), Value::List(security))];
+        let ordinary = ordinary.iter().map(|scopes| alternative(scopes)).collect();
+        let mut operation = vec![("security".to_owned(), Value::List(ordinary))];
+        if !is_full {
+            let full = full.into_iter().map(alternative).collect();
+            operation.push((FULL_SECURITY.to_owned(), Value::List(full)));
+        }
         let mut add = |key: &str, value| operation.push((key.to_owned(), value));
         let (own, default) = (route.orbs(), scope.orbs());
         if let Some(charge) = own.or(default) {

@@ -52,6 +52,9 @@ orbgate::codes! {
 
 orbgate::texts!(NoteKind);
 
+/// The key of an operation whose `security` leaves out scopes that must be earned: all alternatives.
+pub(super) const FULL_SECURITY: &str = "x-orbs-security";
+
 /// The methods of OpenAPI 3.0 and 3.1, as written in a path item and in a request.
 pub(super) const METHODS: [(&str, &str); 8] = [
     ("get", "GET"),

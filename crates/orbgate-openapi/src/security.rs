@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use orbgate::Location;
+use orbgate::{Location, is_earned};
 use orbgate_yaml::{Content as Value, Node, quoted};
 
 use crate::Options;
@@ -106,13 +106,21 @@ pub(super) fn default(operation: Location, rules: Rules<'_>) -> Found {
         return Ok((Needed::one(scheme, scope.clone()), Vec::new()));
     }
     let takes_option = default_scope.is_none() && (only.is_some() || rules.schemes.chosen().next().is_none());
-    let advice = if takes_option { DEFAULT_SCOPE } else { "" };
+    let advice = if takes_option { with_any_token("") } else { String::new() };
     let message = format!("neither the operation nor the document has `security`{advice}");
     Err(Problem::new(Cause::NoSecurity, operation, message))
 }
 
-/// The option for operations that name no scope.
-const DEFAULT_SCOPE: &str = "; with `--default-scope SCOPE`, the policy requires SCOPE";
+/// The option for operations that name no scope, which messages suggest.
+pub(super) const ANY_TOKEN: &str = "--default-scope earned:any-token";
+
+/// What it means.
+pub(super) const ANY_TOKEN_MEANS: &str = "any valid token is enough for an operation without a scope, if `tokens.yaml` has `derive: { earned:any-token: always }`";
+
+/// The option after others, and what it means.
+fn with_any_token(options: &str) -> String {
+    format!("; with `{options}{ANY_TOKEN}`, {ANY_TOKEN_MEANS}")
+}
 
 /// The requirements that `security` states.
 pub(super) fn needed(security: &Node<'_>, rules: Rules<'_>) -> Found {
@@ -172,6 +180,26 @@ fn all_of(scopes: &BTreeSet<String>) -> Remark {
 pub(super) fn names_scopes(security: Option<&Node<'_>>) -> bool {
     let ways = security.and_then(|security| read(security).ok()).unwrap_or_default();
     have_scopes(&ways)
+}
+
+/// The requirements of an operation whose `security` leaves out scopes that must be earned; `full` has them, and nothing else.
+pub(super) fn has_only_more_earned(security: Option<&Node<'_>>, full: &Node<'_>) -> Result<bool, Problem> {
+    let ways = |node: &Node<'_>| read(node).map(|ways| without_earned(&ways));
+    let stated = security.map(ways).transpose()?;
+    Ok(stated == Some(ways(full)?))
+}
+
+/// Ways without scopes that must be earned, each once.
+fn without_earned(ways: &[Way]) -> Vec<Way> {
+    let mut kept: Vec<Way> = Vec::new();
+    for way in ways {
+        let ordinary = |scopes: &[String]| scopes.iter().filter(|scope| !is_earned(scope)).cloned().collect();
+        let way: Way = way.iter().map(|(scheme, scopes)| (scheme.clone(), ordinary(scopes))).collect();
+        if !kept.contains(&way) {
+            kept.push(way);
+        }
+    }
+    kept
 }
 
 pub(super) fn have_scopes(ways: &[Way]) -> bool {
@@ -249,7 +277,7 @@ fn of_one_scheme(
         match scopes_of(&rest, rules) {
             Ok((_, alternatives)) if alternatives.iter().any(Vec::is_empty) => {
                 let are = if rest.len() > 1 { "are" } else { "is" };
-                let message = format!("{} {are} needed without a scope{DEFAULT_SCOPE}", schemes_of(&rest));
+                let message = format!("{} {are} needed without a scope{}", schemes_of(&rest), with_any_token(""));
                 return Err((Cause::NoScope, message));
             }
             Ok((scheme, alternatives)) if of.is_none_or(|of| of == scheme) => {
@@ -363,8 +391,7 @@ impl Rules<'_> {
             Flavour::Http { is_bearer } => {
                 let token = self.choice_with(scheme).filter(|_| *is_bearer && scopes.is_empty());
                 let options = token.map(|token| self.schemes.options(&token));
-                let advice = options
-                    .map(|options| format!("; with `{options} --default-scope SCOPE`, the policy requires SCOPE"));
+                let advice = options.map(|options| with_any_token(&format!("{options} ")));
                 format!("has no scopes: it is of the type `http`{}", advice.unwrap_or_default())
             }
         })

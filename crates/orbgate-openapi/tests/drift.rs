@@ -1,7 +1,7 @@
 //! Where a document and a policy differ, both ways.
 
 use orbgate::{Orbs, Policy};
-use orbgate_openapi::{Options, check, export};
+use orbgate_openapi::{Options, check, export, import};
 
 use super::nothing;
 use crate::support::expected::Expected;
@@ -93,6 +93,44 @@ fn the_rule_for_organisations_is_compared() {
         assert!(drift[0].contains("organisation: GET /a: "), "{drift:?}");
         assert!(drift[0].contains("`organisation: deny`"), "{drift:?}");
         assert!(drift[0].ends_with(policy), "{drift:?}");
+    }
+}
+
+/// No client requests such a scope, and yet nothing of the policy is lost.
+#[test]
+fn scopes_that_must_be_earned_are_in_an_extension() {
+    let policy = "\
+orbgate: 1
+apis:
+  a:
+    base_path: ''
+    scopes:
+      earned:any: { orbs: false, routes: [GET /any] }
+      earned:mfa: { orbs: false, or: [earned:any read], routes: [GET /mfa] }
+      read: { orbs: false, routes: [GET /read, { route: GET /more, and: earned:mfa, or: [write] }] }
+      write: { orbs: false, routes: [] }
+";
+    let document = export(&Policy::from_yaml(policy).unwrap()).to_json();
+    let json: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let of = |path: &str, key: &str| json["paths"][path]["get"][key].to_string();
+    for (path, ordinary, full) in [
+        ("/any", r#"[{"a":[]}]"#, r#"[{"a":["earned:any"]}]"#),
+        ("/mfa", r#"[{"a":[]},{"a":["read"]}]"#, r#"[{"a":["earned:mfa"]},{"a":["earned:any","read"]}]"#),
+        ("/read", r#"[{"a":["read"]}]"#, "null"),
+        ("/more", r#"[{"a":["read"]},{"a":["write"]}]"#, r#"[{"a":["read","earned:mfa"]},{"a":["write"]}]"#),
+    ] {
+        assert_eq!((&*of(path, "security"), &*of(path, "x-orbs-security")), (ordinary, full), "{path}");
+    }
+    let imported = import(document.as_bytes(), &nothing()).unwrap();
+    assert_eq!((imported.operations, imported.left_out), (4, vec![]));
+    assert_eq!(Policy::from_yaml(&imported.policy).unwrap().digest(), Policy::from_yaml(policy).unwrap().digest());
+    // It can't take an ordinary scope away, nor add one.
+    for wrong in [r#"[{"a":["earned:any"]}]"#, r#"[{"a":["read","write","earned:any"]}]"#, "7", r#"[{"b":["read"]}]"#] {
+        let mut json = json.clone();
+        json["paths"]["/read"]["get"]["x-orbs-security"] = serde_json::from_str(wrong).unwrap();
+        let imported = import(json.to_string().as_bytes(), &nothing()).unwrap();
+        let kinds: Vec<_> = imported.left_out.iter().map(|left| (left.kind.as_str(), &*left.operation)).collect();
+        assert_eq!(kinds, [("malformed", "GET /read")], "{wrong}");
     }
 }
 

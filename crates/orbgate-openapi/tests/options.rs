@@ -141,10 +141,10 @@ fn the_roles_of_a_http_scheme_count_where_it_is_asked_for() {
     let message = &told.left_out[0].message;
     assert!(message.contains("with `--scheme bearer`, the roles of `bearer` are scopes"), "{message}");
     let message = &told.left_out[1].message;
-    assert!(message.contains("`--scheme bearer --default-scope SCOPE`, "), "{message}");
+    assert!(message.contains("`--scheme bearer --default-scope earned:any-token`, "), "{message}");
     let options = Options { default_scope: Some("api".to_owned()), ..free() };
     let message = &import(document.as_bytes(), &options).unwrap().left_out[1].message;
-    assert!(message.contains("with `--scheme bearer --default-scope SCOPE`, "), "{message}");
+    assert!(message.contains("with `--scheme bearer --default-scope earned:any-token`, "), "{message}");
     let options = Options { schemes: vec!["bearer".to_owned()], ..free() };
     let result = import(document.as_bytes(), &options).unwrap();
     assert!(

@@ -85,7 +85,7 @@ apis:
         [
             "several_schemes GET /b: all of these schemes are needed: `a` and `key`; with `--scheme b --scheme a --scheme h --elsewhere key`, `b` and `a` and `h` are one token, and something in front must check `key`",
             "other_scheme PUT /b: no way to be allowed is by `b` or `a` or `h`",
-            "no_scope POST /b: `a` and `b` are needed without a scope; with `--default-scope SCOPE`, the policy requires SCOPE",
+            "no_scope POST /b: `a` and `b` are needed without a scope; with `--default-scope earned:any-token`, any valid token is enough for an operation without a scope, if `tokens.yaml` has `derive: { earned:any-token: always }`",
         ]
     );
     assert_eq!(

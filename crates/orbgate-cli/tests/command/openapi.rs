@@ -33,7 +33,10 @@ fn the_policy_is_on_standard_output_and_what_is_left_out_on_standard_error() {
         panic!("{}", ran.err);
     };
     let start = format!("{document}:4:59: left out[no_scope]: PUT /a: ");
-    assert!(left_out.starts_with(&start) && left_out.contains("; with `--default-scope SCOPE`, "), "{left_out}");
+    assert!(
+        left_out.starts_with(&start) && left_out.contains("; with `--default-scope earned:any-token`, "),
+        "{left_out}"
+    );
     assert_eq!(summary, format!("{document}: 1 operation, 1 left out; 1 of 1 with scopes imported (100%)"));
     let allowed = orbgate(&["openapi", "import", &document, "--orbs", "3", "--allow-left-out"]);
     assert_eq!(allowed, Ran { code: 0, ..ran });
