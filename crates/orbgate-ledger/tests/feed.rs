@@ -156,13 +156,13 @@ pub(crate) fn play(world: &mut impl World, seed: u64, steps: u64, strange: &[Cur
         let ledger = ledgers[usize::try_from(dice.below(2)).unwrap() % ledgers.len()];
         match dice.below(100) {
             // Refusals are welcome, too.
-            0..=54 => drop(ledger.run(command(dice, step))),
-            55..=79 => {
+            0..=49 => drop(ledger.run(command(dice, step))),
+            50..=74 => {
                 let reader = &mut readers[usize::try_from(dice.below(3)).unwrap()];
                 let limit = if dice.below(3) == 0 { usize::MAX } else { usize::try_from(1 + dice.below(6)).unwrap() };
                 reader.read(world, limit);
             }
-            80..=83 => {
+            75..=79 => {
                 let page = ledgers[0].entries(&Cursor::default(), usize::MAX).unwrap();
                 for (before, until) in &promised {
                     let late = page.entries.iter().skip(*before).find(|(_, entry)| entry.at < *until);
@@ -170,9 +170,9 @@ pub(crate) fn play(world: &mut impl World, seed: u64, steps: u64, strange: &[Cur
                 }
                 promised.push((page.entries.len(), page.complete_until));
             }
-            84..=89 => world.disturb(dice),
-            90 | 91 => world.backup(),
-            92..=94 => {
+            80..=91 => world.disturb(dice),
+            92 => world.backup(),
+            93 | 94 => {
                 world.restore();
                 met.restored += 1;
                 promised.clear();

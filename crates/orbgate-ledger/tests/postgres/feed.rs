@@ -127,9 +127,9 @@ impl World for Databases {
     }
 
     fn disturb(&mut self, dice: &mut Dice) {
-        match dice.below(3) {
-            0 => self.slow_writer(),
-            1 => {
+        match dice.below(4) {
+            0 | 1 => self.slow_writer(),
+            2 => {
                 let mut neighbour = client(&self.neighbour);
                 neighbour.batch_execute("BEGIN; INSERT INTO things VALUES (1)").unwrap();
                 self.going_on.push((Going::Neighbour, neighbour));
