@@ -1,13 +1,15 @@
 //! `orbgate check`: reports every error in policy files before you use them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use orbgate::Policy;
 use orbgate::policy::Diagnostic;
+use orbgate::{Location, Policy, is_earned};
 use orbgate_analysis::ask::answers::{self, Files, warnings};
+use orbgate_token::{ConfigError, Derived, Verifier};
+use orbgate_yaml::quoted;
 
 use crate::input;
 use crate::output::{self, Exit, Stop, WARNING, count, one_line, print_json};
@@ -20,6 +22,10 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
 
+    /// Configuration of the issuers: compares its `derive` with the policies' scopes that begin with `earned:`
+    #[arg(long, value_name = "TOKENS", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -28,13 +34,89 @@ pub(crate) struct Arguments {
 /// A file that was read, with its findings.
 struct Checked {
     name: String,
-    policy: Result<Policy, Vec<Diagnostic>>,
-    /// For a file without errors, the lint findings that might be mistakes.
+    /// `None` for a token configuration.
+    result: Result<Option<Policy>, Vec<Diagnostic>>,
+    /// For a file without errors, the findings that might be mistakes.
     warnings: Vec<Diagnostic>,
+}
+
+/// A token configuration, and the policies' scopes that must be earned.
+struct Config {
+    name: String,
+    result: Result<Derives, Vec<Diagnostic>>,
+    used: BTreeSet<String>,
+}
+
+/// The scopes that issuers derive.
+struct Derives {
+    verifier: Verifier,
+    /// Each name in the file, and where it is.
+    names: Vec<(String, Location)>,
+}
+
+impl Config {
+    fn read(path: &Path) -> Result<Self, Stop> {
+        let bytes = input::read(path, READ_LIMIT).map_err(Stop::Error)?;
+        let text = core::str::from_utf8(&bytes).map_err(|_| ConfigError::of_whole("not UTF-8".to_owned()));
+        let result = text.and_then(Verifier::from_yaml_with_derived);
+        let result = result.map(|(verifier, names)| Derives { verifier, names }).map_err(|error| {
+            let diagnostics = error.diagnostics().iter().map(|diagnostic| Diagnostic {
+                location: diagnostic.location.unwrap_or(Location { line: 1, column: 1 }),
+                message: diagnostic.message.clone(),
+            });
+            diagnostics.collect()
+        });
+        Ok(Self { name: path.display().to_string(), result, used: BTreeSet::new() })
+    }
+
+    /// A policy's scopes that no issuer derives, or only some do.
+    fn warnings(&mut self, policy: &Policy) -> Vec<Diagnostic> {
+        let scopes = policy.apis().iter().flat_map(|api| api.scopes()).filter(|scope| is_earned(scope.name()));
+        let mut warnings = Vec::new();
+        for scope in scopes {
+            let is_new = self.used.insert(scope.name().to_owned());
+            let Ok(Derives { verifier, .. }) = &self.result else {
+                continue;
+            };
+            let derives = |derived: &[Derived]| derived.iter().any(|derived| derived.name() == scope.name());
+            let others = verifier.derived().filter(|(_, derived)| !derives(derived));
+            let others: Vec<_> = others.map(|(issuer, _)| quoted(issuer)).collect();
+            if !others.is_empty() && is_new {
+                let (name, config, count) = (quoted(scope.name()), quoted(&self.name), verifier.issuers().count());
+                let message = match others.len() == count {
+                    true => format!("no issuer in {config} derives {name}, so no token has it"),
+                    false => format!(
+                        "no token of {} has {name}: the issuer doesn't derive it in {config}",
+                        others.join(", ")
+                    ),
+                };
+                warnings.push(Diagnostic { location: scope.location(), message });
+            }
+        }
+        warnings
+    }
+
+    /// Its findings, after all policies. Whether a scope is used is only known if each of them was read.
+    fn checked(self, is_complete: bool) -> Checked {
+        let unused = |derives: &Derives| {
+            let unused = derives.names.iter().filter(|(name, _)| is_complete && !self.used.contains(name));
+            let unused = unused.map(|(name, location)| {
+                let message = format!("no policy uses {}", quoted(name));
+                Diagnostic { location: *location, message }
+            });
+            unused.collect()
+        };
+        let warnings = self.result.as_ref().map(unused).unwrap_or_default();
+        Checked { name: self.name, result: self.result.map(|_| None), warnings }
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, Stop> {
     let (mut checked, mut outcome) = (Vec::new(), Exit::Fine);
+    let mut config = match &arguments.config {
+        Some(path) => Some(Config::read(path)?),
+        None => None,
+    };
     for path in arguments.files.iter().map(PathBuf::as_path).chain(policy) {
         let name = path.display().to_string();
         let file = match input::read(path, READ_LIMIT) {
@@ -44,9 +126,9 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
                 outcome = Exit::CouldNotRun;
                 continue;
             }
-            Ok(bytes) => Checked::new(name, &bytes),
+            Ok(bytes) => Checked::new(name, &bytes, config.as_mut()),
         };
-        if file.policy.is_err() && outcome == Exit::Fine {
+        if file.result.is_err() && outcome == Exit::Fine {
             outcome = Exit::Findings;
         }
         match arguments.json {
@@ -55,41 +137,53 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
             false => output::print(|out| file.write(out))?,
         }
     }
+    let config = config.map(|config| config.checked(outcome == Exit::Fine));
+    if config.as_ref().is_some_and(|config| config.result.is_err()) && outcome == Exit::Fine {
+        outcome = Exit::Findings;
+    }
     if arguments.json {
-        let files = checked.iter().map(Checked::answer).collect();
+        let files = checked.iter().chain(&config).map(Checked::answer).collect();
         print_json(&Files { files })?;
+    } else if let Some(config) = config {
+        output::print(|out| config.write(out))?;
     }
     Ok(outcome)
 }
 
 impl Checked {
-    fn new(name: String, bytes: &[u8]) -> Self {
+    fn new(name: String, bytes: &[u8], config: Option<&mut Config>) -> Self {
         let policy = policy_file::parse(bytes);
         let text = String::from_utf8_lossy(bytes);
-        let warnings = policy.as_ref().map(|policy| warnings(policy, &text));
-        Self { name, warnings: warnings.unwrap_or_default(), policy }
+        let mut warnings = policy.as_ref().map(|policy| warnings(policy, &text)).unwrap_or_default();
+        if let (Ok(policy), Some(config)) = (&policy, config) {
+            warnings.extend(config.warnings(policy));
+        }
+        Self { name, warnings, result: policy.map(Some) }
     }
 
     fn answer(&self) -> answers::Checked<'_> {
-        let policy = self.policy.as_ref().map_err(Vec::as_slice);
+        let policy = self.result.as_ref().map(Option::as_ref).map_err(Vec::as_slice);
         answers::Checked::new(&self.name, policy, &self.warnings)
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        match &self.policy {
+        match &self.result {
             Err(diagnostics) => writeln!(out, "{}", policy_file::in_file(&self.name, diagnostics)),
-            Ok(policy) => self.fine(out, policy),
+            Ok(policy) => self.fine(out, policy.as_ref()),
         }
     }
 
     /// Reports that a file is valid, with its warnings.
-    fn fine(&self, out: &mut dyn Write, policy: &Policy) -> io::Result<()> {
+    fn fine(&self, out: &mut dyn Write, policy: Option<&Policy>) -> io::Result<()> {
         let name = one_line(&self.name);
         for warning in &self.warnings {
             let message = one_line(&warning.message);
             let location = warning.location;
             writeln!(out, "{name}:{location}: {WARNING}warning:{WARNING:#} {message}")?;
         }
+        let Some(policy) = policy else {
+            return writeln!(out, "{name}: ok");
+        };
         let scopes = policy.apis().iter().flat_map(|api| api.scopes());
         let routes: usize = scopes.clone().map(|scope| scope.routes().len()).sum();
         // A scope of several apis counts once.
@@ -103,12 +197,16 @@ const HELP: &str = "\
 Every error is printed as FILE:LINE:COLUMN: message. Warnings tell of routes
 that overlap under different scopes or orbs, and of literals like `:id`. They
 are legal and change no exit code. The file of `--policy` is checked as well.
+With `--config`, so is a token configuration: warnings tell of scopes that
+begin with `earned:` and that no issuer, or only some, derive, and of those
+that no policy uses.
 An error of YAML's syntax ends the report.
 
 Examples:
   orbgate check policy.yaml
   orbgate check policy.yaml --json
   orbgate check policies/*.yaml
+  orbgate check policy.yaml --config tokens.yaml
   render-policy | orbgate check -
 
 Exit codes:

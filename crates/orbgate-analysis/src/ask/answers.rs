@@ -428,16 +428,17 @@ pub struct Files<F> {
 #[derive(Debug, Serialize)]
 pub struct Checked<'a> {
     file: &'a str,
-    /// `None` if the file has errors.
+    /// `None` if the file has errors, or isn't a policy.
     policy: Option<Digest>,
     diagnostics: &'a [Diagnostic],
     warnings: &'a [Diagnostic],
 }
 
 impl<'a> Checked<'a> {
-    /// For a file that was read, and its [`warnings`].
-    pub fn new(file: &'a str, policy: Result<&Policy, &'a [Diagnostic]>, warnings: &'a [Diagnostic]) -> Self {
-        Self { file, policy: policy.ok().map(Policy::digest), diagnostics: policy.err().unwrap_or_default(), warnings }
+    /// For a file that was read, and its [`warnings`]. Without a policy, for a valid file of another format.
+    pub fn new(file: &'a str, policy: Result<Option<&Policy>, &'a [Diagnostic]>, warnings: &'a [Diagnostic]) -> Self {
+        let diagnostics = policy.err().unwrap_or_default();
+        Self { file, policy: policy.ok().flatten().map(Policy::digest), diagnostics, warnings }
     }
 }
 

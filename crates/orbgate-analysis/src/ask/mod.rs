@@ -150,7 +150,7 @@ fn check(arguments: &CheckArguments, form: Form) -> Result<Vec<u8>, AskError> {
         Ok(policy) => warnings(policy, &arguments.policy),
         Err(_) => Vec::new(),
     };
-    let policy = policy.as_ref().map_err(PolicyError::diagnostics);
+    let policy = policy.as_ref().map(Some).map_err(PolicyError::diagnostics);
     written(&Files { files: vec![Checked::new(&arguments.file, policy, &warnings)] }, form)
 }
 

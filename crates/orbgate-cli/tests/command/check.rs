@@ -52,6 +52,53 @@ fn diagnostics_are_1_and_stand_on_standard_output() {
 }
 
 #[test]
+fn derived_scopes_are_compared_with_policies() {
+    let scope = |name: &str| format!("      {name}: {{ orbs: false, routes: [GET /{}] }}\n", &name[7..]);
+    let policy = |name: &str, scopes: &[&str]| {
+        let scopes: String = scopes.iter().map(|name| scope(name)).collect();
+        file(name, format!("orbgate: 1\nname: p\napis:\n  p:\n    base_path: /p\n    scopes:\n{scopes}"))
+    };
+    let issuer = |name: &str, derive: &str| {
+        format!("  - issuer: https://{name}.example\n    audience: api\n    kind: user\n    derive:\n{derive}")
+    };
+    let both = "      earned:both: always\n";
+    let [a, b] = [("a", "      earned:one: always\n      earned:unused: always\n"), ("b", "")]
+        .map(|(name, more)| issuer(name, &format!("{both}{more}")));
+    let config = file("check-tokens.yaml", format!("orbgate_token: 1\nissuers:\n{a}{b}"));
+    let (one, two) =
+        (policy("earned-1.yaml", &["earned:both", "earned:one"]), policy("earned-2.yaml", &["earned:none"]));
+    let ran = orbgate(&["check", &one, &two, "--config", &config]);
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    let lines: Vec<_> = ran.out.lines().filter(|line| !line.contains("sha256:")).collect();
+    assert_eq!(
+        lines,
+        [
+            format!(
+                "{one}:8:7: warning: no token of `https://b.example` has `earned:one`: the issuer doesn't derive it in `{config}`"
+            ),
+            format!("{two}:7:7: warning: no issuer in `{config}` derives `earned:none`, so no token has it"),
+            format!("{config}:9:7: warning: no policy uses `earned:unused`"),
+            format!("{config}: ok"),
+        ]
+    );
+    let json = orbgate(&["check", &one, &two, "--config", &config, "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    let warnings: Vec<_> = json["files"].as_array().unwrap().iter().map(|file| file["warnings"].to_string()).collect();
+    assert_eq!(warnings.len(), 3);
+    assert!(warnings[2].contains("earned:unused") && json["files"][2]["policy"].is_null(), "{json}");
+    // Whether a scope is used is only known of all policies. Errors of the configuration are findings like a policy's.
+    let broken = file("check-broken.yaml", BAD);
+    let ran = orbgate(&["check", &broken, "--config", &config]);
+    assert!(ran.code == 1 && !ran.out.contains("no policy uses"), "{}", ran.out);
+    let wrong = file(
+        "check-tokens-wrong.yaml",
+        format!("orbgate_token: 1\nissuers:\n{}", issuer("a", "      read:a: always\n")),
+    );
+    let ran = orbgate(&["check", &one, "--config", &wrong]);
+    assert!(ran.code == 1 && ran.out.contains(&format!("{wrong}:7:7: `read:a` ")), "{}", ran.out);
+}
+
+#[test]
 fn bytes_that_are_no_text_are_a_diagnostic() {
     let bad = file("check-bytes.yaml", b"\xef\xbb\xbforbgate: \x80\n");
     let ran = orbgate(&["check", &bad]);

@@ -4,6 +4,7 @@ pub(crate) mod document;
 pub(crate) mod error;
 mod rules;
 
+use orbgate::Location;
 use orbgate_yaml::{self as yaml, Format, Value as _};
 
 use self::document::Document;
@@ -18,8 +19,18 @@ impl Verifier {
     ///
     /// Every error of the file, each with its location.
     pub fn from_yaml(text: &str) -> Result<Self, ConfigError> {
+        Self::from_yaml_with_derived(text).map(|(verifier, _)| verifier)
+    }
+
+    /// The same, and each name in a `derive` with its location.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_yaml`](Self::from_yaml).
+    #[doc(hidden)] // for Orbgate's own crates
+    pub fn from_yaml_with_derived(text: &str) -> Result<(Self, Vec<(String, Location)>), ConfigError> {
         yaml::read(text.as_bytes(), &FORMAT, yaml::document("the configuration"), |document, diagnostics| {
-            rules::verifier(&document, diagnostics)
+            (rules::verifier(&document, diagnostics), rules::derived_scopes(&document))
         })
         .map_err(ConfigError::of_file)
     }

@@ -46,6 +46,16 @@ pub(super) fn verifier(document: &Document, diagnostics: &mut Diagnostics) -> Ve
     verifier
 }
 
+/// Each name in a `derive`, and where it is.
+pub(super) fn derived_scopes(document: &Document) -> Vec<(String, orbgate::Location)> {
+    let derives = document.issuers.value.iter().filter_map(|issuer| issuer.derive.as_ref());
+    let names = derives.flat_map(|derive| &derive.value.0).map(|(name, _)| {
+        let Location { line, column } = name.location;
+        (name.value.clone(), orbgate::Location { line, column })
+    });
+    names.collect()
+}
+
 fn issuers(list: &Spanned<Vec<IssuerDocument>>, diagnostics: &mut Diagnostics) -> Vec<Issuer> {
     let mut issuers = Vec::new();
     // Of each issuer, what describes it: one of the list describes as many as it has tenants.
