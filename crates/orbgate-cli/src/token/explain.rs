@@ -114,6 +114,13 @@ fn write(out: &mut dyn Write, explanation: &Explanation, has_keys: bool, left_ou
         let about = "gates with a ledger deny its calls that consume orbs (no_account)";
         writeln!(out, "  {STRONG}no account{STRONG:#}: {}; {about}", one_line(why))?;
     }
+    if !explanation.dropped.is_empty() {
+        let names = explanation.dropped.join(" ");
+        writeln!(out, "  dropped: `{}`, because only `derive` gives such a scope", one_line(&names))?;
+    }
+    for (scope, why) in &explanation.unearned {
+        writeln!(out, "  not earned: `{}`: {}", one_line(scope), one_line(why))?;
+    }
     for warning in left_out {
         writeln!(out, "  {FAINT}--keys: {warning}{FAINT:#}")?;
     }
@@ -126,6 +133,13 @@ fn write(out: &mut dyn Write, explanation: &Explanation, has_keys: bool, left_ou
     }
 }
 
+/// A scope that the token doesn't earn, and the test that fails.
+#[derive(Serialize)]
+struct Unearned<'a> {
+    scope: &'a str,
+    why: &'a str,
+}
+
 #[derive(Serialize)]
 struct Json<'a> {
     refused: Option<&'static str>,
@@ -133,6 +147,8 @@ struct Json<'a> {
     hint: Option<&'a str>,
     kind: Option<&'static str>,
     scopes: Option<&'a str>,
+    dropped: &'a [String],
+    unearned: Vec<Unearned<'a>>,
     no_account: Option<&'a str>,
     is_signature_checked: bool,
     keys_left_out: Vec<String>,
@@ -147,6 +163,8 @@ impl<'a> Json<'a> {
             hint: explanation.hint.as_deref(),
             kind: explanation.kind.map(|kind| kind.as_str()),
             scopes: explanation.scopes.as_deref(),
+            dropped: &explanation.dropped,
+            unearned: explanation.unearned.iter().map(|(scope, why)| Unearned { scope, why }).collect(),
             no_account: explanation.no_account.as_deref(),
             is_signature_checked: explanation.is_signature_checked,
         }

@@ -114,6 +114,27 @@ fn an_accepted_token_without_an_account_is_told() {
 }
 
 #[test]
+fn scopes_that_a_token_does_not_get_are_told() {
+    let signer = Signer::p256();
+    let derive = "    derive:\n      earned:any: always\n      earned:mfa: { claim: acr, equals: phr }\n";
+    let config = file("derive.yaml", format!("{CONFIG}{derive}"));
+    let token = file("derive.txt", signer.token(&header(), &with(right(), "scope", "a earned:mfa")));
+    let arguments = ["token", "explain", &token, "--config", &config];
+    let (ran, json) = (orbgate(&arguments), orbgate(&[&arguments[..], &["--json"]].concat()));
+    let why = "the test of `acr` fails, and the claim is missing";
+    for line in [
+        "accepted: user with `a earned:any`".to_owned(),
+        "  dropped: `earned:mfa`, because only `derive` gives such a scope".to_owned(),
+        format!("  not earned: `earned:mfa`: {why}"),
+    ] {
+        assert!(ran.out.lines().any(|other| other == line), "{line}\n{}", ran.out);
+    }
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(json["dropped"], json!(["earned:mfa"]));
+    assert_eq!(json["unearned"], json!([{"scope": "earned:mfa", "why": why}]));
+}
+
+#[test]
 fn keys_say_more() {
     let config = file("keys.yaml", CONFIG);
     let signer = Signer::p256();
