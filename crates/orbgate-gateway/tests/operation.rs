@@ -150,6 +150,41 @@ fn a_new_certificate_counts_once_it_is_whole() {
     gateway.running.until("the third", |_| shows(&third.certificate));
 }
 
+/// Only `derive` and the gateway's own list give it.
+#[test]
+fn an_authzen_caller_cannot_claim_a_scope_that_must_be_earned() {
+    let (issuer, folder, address) = (Issuer::start(), folder("earned"), format!("127.0.0.1:{}", free_port()));
+    let policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { earned:any: { orbs: false, routes: [GET /any] }, \
+                  read: { orbs: false, routes: [GET /read] } } } }\n...\n";
+    fs::write(folder.join("policy.yaml"), policy).unwrap();
+    let config = format!(
+        "policy: policy.yaml\nauthzen: {{ subjects: [{{ type: user, id: ann, token_kind: user, scopes: 'earned:any' }}] }}\n\
+         listeners: [{{ mode: authzen, listen: {address} }}]\n"
+    );
+    let tokens = issuer.tokens_yaml().replace("    kind:", "    derive: { 'earned:any': always }\n    kind:");
+    assert!(tokens.contains("earned"), "{tokens}");
+    let _gateway = Gateway::start_with(folder, &tokens, &config);
+    let decides = |id: &str, properties: Value, path: &str| {
+        let subject = json!({ "type": "user", "id": id, "properties": properties });
+        let resource = json!({ "type": "route", "id": path });
+        let body = json!({ "subject": subject, "action": { "name": "GET" }, "resource": resource }).to_string();
+        let head = format!(
+            "POST /access/v1/evaluation HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let answer = ask(&address, (head + &body).as_bytes());
+        let body: Value = serde_json::from_str(&answer.body).unwrap();
+        body["decision"].as_bool().unwrap()
+    };
+    let claims = || json!({ "scopes": "earned:any read" });
+    assert!(!decides("bob", claims(), "/any"));
+    assert!(decides("bob", claims(), "/read"));
+    assert!(decides("ann", json!({}), "/any"));
+    let token = |scopes: &str| json!({ "token": issuer.token("user", scopes) });
+    assert!(decides("bob", token("read"), "/any"));
+}
+
 #[test]
 fn a_silent_client_does_not_hold_a_gateway_that_is_told_to_end() {
     let (issuer, folder) = (Issuer::start(), folder("ending"));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use orbgate::{Decision, Engine, Grant, Request, RouteId, Token};
+use orbgate::{Decision, Engine, Grant, Request, RouteId, Token, without_earned};
 use orbgate_analysis::{Explanation, explain, explain_route, explain_scope};
 use orbgate_gate::Credentials;
 use orbgate_token::VerifiedToken;
@@ -90,7 +90,8 @@ impl<'s> Evaluator<'s> {
             return Credentials::Token(Known::Said(listed.clone()));
         }
         match properties.and_then(|properties| properties.scopes.as_deref()) {
-            Some(scopes) => Credentials::Token(Known::Said(Listed::new(&subject.kind, scopes))),
+            // A caller can't claim what only `derive` gives. A configured subject may have it.
+            Some(scopes) => Credentials::Token(Known::Said(Listed::new(&subject.kind, &without_earned(scopes)))),
             None => Credentials::None,
         }
     }
