@@ -110,7 +110,7 @@ impl<'c> Asking<'c> {
                 };
                 let (gate, engine, now) = (self.gate()?, self.engine()?, now(unix_ms, monotonic_ms)?);
                 let checking = match token_hash {
-                    0 => checking,
+                    0 => *checking,
                     hash => checking.hashed(&hash.to_le_bytes()),
                 };
                 let answer = gate.gate.checked(engine.engine(), checking, is_right, now);
@@ -311,7 +311,7 @@ impl<'c> Asking<'c> {
                     may_call,
                 };
                 told.write(&mut self.to())?;
-                State::Check(checking)
+                State::Check(Box::new(checking))
             }
         };
         self.step.state = state;

@@ -25,7 +25,7 @@ pub(super) enum State {
     #[default]
     Idle,
     Wait(Waiting),
-    Check(Checking),
+    Check(Box<Checking>),
     /// The host makes a call of this attempt.
     Calling(AttemptId),
     /// It follows the policy's file.
