@@ -1,6 +1,7 @@
 //! A real Keycloak as the issuer: its discovery document, keys and tokens, with a protocol mapper each for the audience and the kind.
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -14,6 +15,8 @@ const VERSION: &str = "26.7.3";
 
 /// It compiles its classes once more when it starts.
 const PATIENCE: Duration = Duration::from_secs(300);
+
+const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
 
 struct Keycloak {
     address: String,
@@ -48,6 +51,10 @@ impl Keycloak {
         Self { address, _running: running }
     }
 
+    fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        ask(&self.address, &request(b"GET", path.as_bytes(), headers))
+    }
+
     fn post(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let length = body.len().to_string();
         let own = [("Content-Length", length.as_str())];
@@ -61,8 +68,7 @@ impl Keycloak {
 
     fn token_of_kind(&self, name: &str, realm: &str, form: &str) -> String {
         let path = format!("/realms/{realm}/protocol/openid-connect/token");
-        let form_type = [("Content-Type", "application/x-www-form-urlencoded")];
-        let answer = self.post(&path, &form_type, form);
+        let answer = self.post(&path, &[FORM], form);
         let body: Value = serde_json::from_str(&answer.body).unwrap();
         let token = body[name].as_str();
         format!("Bearer {}", token.unwrap_or_else(|| panic!("{body}")))
@@ -101,12 +107,18 @@ fn realm() -> Value {
     })
 }
 
+/// A block of a page after this line.
+fn block<'p>(page: &'p str, line: &str) -> &'p str {
+    let (_, rest) = page.split_once(line).unwrap();
+    let (text, _) = rest.split_once("```").unwrap();
+    text
+}
+
 /// The page's own, with another address.
 fn configuration(address: &str) -> String {
     let page = include_str!("../../../docs/issuers.md");
     let (_, section) = page.split_once("\n## Keycloak\n").unwrap();
-    let (_, text) = section.split_once("```yaml\n").unwrap();
-    let (text, _) = text.split_once("```").unwrap();
+    let text = block(section, "```yaml\n");
     let issuer = "https://id.example.com/realms/shop";
     assert_eq!(text.matches(issuer).count(), 1);
     text.replace(issuer, &format!("http://{address}/realms/orbgate"))
@@ -181,10 +193,154 @@ fn the_gateway_decides_with_the_tokens_of_keycloak() {
     assert_eq!(answer.status, 200, "{}", gateway.running.said());
     assert_eq!(answer.header("x-orb-token-kind"), "user");
     let path = "/realms/orbgate/protocol/openid-connect/revoke";
-    let form_type = [("Content-Type", "application/x-www-form-urlencoded")];
     let form = format!("client_id=user&client_secret=secret&token={}", revoked.trim_start_matches("Bearer "));
-    assert_eq!(keycloak.post(path, &form_type, &form).status, 200);
+    assert_eq!(keycloak.post(path, &[FORM], &form).status, 200);
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!(check(&revoked).status, 401);
     assert_eq!(check("Bearer no-such-token").status, 401);
+    drop(gateway);
+    roles_and_logins(&keycloak);
+}
+
+/// A browser, whose user logs in when Keycloak asks.
+struct Browser<'k> {
+    keycloak: &'k Keycloak,
+    user: &'k str,
+    cookies: BTreeMap<String, String>,
+    logins: u32,
+}
+
+impl<'k> Browser<'k> {
+    const CALLBACK: &'static str = "http://localhost/callback";
+
+    const fn new(keycloak: &'k Keycloak, user: &'k str) -> Self {
+        Self { keycloak, user, cookies: BTreeMap::new(), logins: 0 }
+    }
+
+    /// Sends a form, or asks for a page.
+    fn send(&mut self, path: &str, form: Option<&str>) -> Answer {
+        let cookies = self.cookies.iter().map(|(name, value)| format!("{name}={value}"));
+        let cookies = cookies.collect::<Vec<_>>().join("; ");
+        let cookie = ("Cookie", cookies.as_str());
+        let answer = match form {
+            Some(form) => self.keycloak.post(path, &[FORM, cookie], form),
+            None => self.keycloak.get(path, &[cookie]),
+        };
+        for (_, value) in answer.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie")) {
+            let (name, rest) = value.split_once('=').unwrap();
+            let value = rest.split(';').next().unwrap();
+            self.cookies.insert(name.to_owned(), value.to_owned());
+        }
+        answer
+    }
+
+    /// The tokens that the code flow gives, with these parameters in the authorization request.
+    fn tokens(&mut self, more: &str) -> Value {
+        let path = "/realms/accounts/protocol/openid-connect";
+        let callback = Self::CALLBACK;
+        let query = format!("client_id=web&response_type=code&scope=write:account&redirect_uri={callback}{more}");
+        let mut answer = self.send(&format!("{path}/auth?{query}"), None);
+        if answer.status == 200 {
+            self.logins += 1;
+            let page = answer.body.as_str();
+            let action = page.split('"').find(|text| text.contains("/login-actions/authenticate"));
+            let action = action.unwrap_or_else(|| panic!("{page}")).replace("&amp;", "&");
+            let action = action.split_once(&self.keycloak.address).unwrap().1.to_owned();
+            answer = self.send(&action, Some(&format!("username={}&password=secret", self.user)));
+        }
+        let location = answer.header("location").to_owned();
+        let code =
+            location.strip_prefix(callback).and_then(|rest| rest.split(['?', '&']).find(|it| it.starts_with("code=")));
+        let code = code.unwrap_or_else(|| panic!("{answer:?}"));
+        let form =
+            format!("grant_type=authorization_code&{code}&redirect_uri={callback}&client_id=web&client_secret=secret");
+        self.exchange(&form)
+    }
+
+    fn exchange(&self, form: &str) -> Value {
+        let answer = self.keycloak.post("/realms/accounts/protocol/openid-connect/token", &[FORM], form);
+        let tokens: Value = serde_json::from_str(&answer.body).unwrap();
+        assert!(tokens["access_token"].is_string(), "{tokens}");
+        tokens
+    }
+}
+
+/// The page's example: any signed-in user, a role of the realm, and a login that isn't long ago. Keycloak's default scopes put the
+/// date of the login and the roles into access tokens.
+fn roles_and_logins(keycloak: &Keycloak) {
+    let user = |name: &str, roles: &[&str]| {
+        json!({
+            "username": name, "enabled": true, "email": format!("{name}@example.com"), "emailVerified": true, "firstName": name,
+            "lastName": name, "credentials": [{ "type": "password", "value": "secret" }], "realmRoles": roles,
+        })
+    };
+    keycloak.create(
+        "/admin/realms",
+        &json!({
+            "realm": "accounts", "enabled": true, "roles": { "realm": [{ "name": "admin" }] },
+            "users": [user("alice", &["admin"]), user("bob", &[])],
+        }),
+    );
+    let scope = json!({ "name": "write:account", "protocol": "openid-connect" });
+    keycloak.create("/admin/realms/accounts/client-scopes", &scope);
+    keycloak.create(
+        "/admin/realms/accounts/clients",
+        &json!({
+            "clientId": "web", "secret": "secret", "redirectUris": [Browser::CALLBACK],
+            "defaultClientScopes": ["basic", "roles"], "optionalClientScopes": ["write:account"],
+            "protocolMappers": [{
+                "name": "audience", "protocol": "openid-connect", "protocolMapper": "oidc-audience-mapper",
+                "config": { "included.custom.audience": "https://api.example.com", "access.token.claim": "true" },
+            }],
+        }),
+    );
+
+    let page = include_str!("../../../docs/earned.md");
+    let tokens = block(page, "# tokens.yaml\n");
+    let own = [
+        ("https://id.example.com/realms/shop", format!("http://{}/realms/accounts", keycloak.address)),
+        // A test doesn't wait for minutes.
+        ("within_seconds: 300", "within_seconds: 15".to_owned()),
+        ("    kind: user\n", "    kind: user\n    skew_seconds: 0\n".to_owned()),
+    ];
+    let tokens = own.iter().fold(tokens.to_owned(), |text, (from, to)| {
+        assert_eq!(text.matches(from).count(), 1, "{from}");
+        text.replace(from, to)
+    });
+    let (home, address) = (folder("keycloak-login"), format!("127.0.0.1:{}", free_port()));
+    fs::write(home.join("policy.yaml"), block(page, "# policy.yaml\n")).unwrap();
+    let config = format!(
+        "policy: policy.yaml\nlisteners: [{{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n"
+    );
+    let gateway = Gateway::start_with(home, &tokens, &config);
+    let check = |method: &str, target: &str, tokens: &Value| {
+        let bearer = format!("Bearer {}", tokens["access_token"].as_str().unwrap());
+        let own = [("X-Original-Method", method), ("X-Original-URI", target), ("Authorization", bearer.as_str())];
+        let answer = ask(&address, &request(b"GET", b"/", &own));
+        (answer.status, answer.header("www-authenticate").to_owned())
+    };
+    let allowed = (200, String::new());
+
+    let (mut alice, mut bob) = (Browser::new(keycloak, "alice"), Browser::new(keycloak, "bob"));
+    let first = alice.tokens("");
+    assert_eq!(check("DELETE", "/me", &first), allowed, "{}", gateway.running.said());
+    assert_eq!(check("GET", "/me", &first), allowed);
+    assert_eq!(check("GET", "/users", &first), allowed);
+    let of_bob = bob.tokens("");
+    assert_eq!(check("GET", "/me", &of_bob), allowed);
+    assert_eq!(check("GET", "/users", &of_bob), (403, "Bearer".to_owned()));
+
+    std::thread::sleep(Duration::from_secs(16));
+    let login = "Bearer error=\"insufficient_user_authentication\", max_age=\"15\"".to_owned();
+    assert_eq!(check("DELETE", "/me", &first), (401, login.clone()));
+    assert_eq!(check("PATCH", "/me", &first), allowed);
+    // Neither a refreshed token nor another one of the same session has a later login.
+    let refresh = first["refresh_token"].as_str().unwrap();
+    let form = format!("grant_type=refresh_token&client_id=web&client_secret=secret&refresh_token={refresh}");
+    assert_eq!(check("DELETE", "/me", &alice.exchange(&form)), (401, login.clone()));
+    let again = alice.tokens("");
+    assert_eq!((alice.logins, check("DELETE", "/me", &again)), (1, (401, login)));
+    // What the answer says.
+    let fresh = alice.tokens("&max_age=15");
+    assert_eq!((alice.logins, check("DELETE", "/me", &fresh)), (2, allowed));
 }
