@@ -67,7 +67,7 @@ impl Word {
     /// A number is an amount of orbs after `allow`, and otherwise a status if a denial can have it.
     fn new(word: &str, allow: Option<bool>) -> Option<Self> {
         let effect = Effect::ALL.into_iter().find(|effect| effect.as_str() == word);
-        let reason = Reason::ALL.into_iter().find(|reason| reason.as_str() == word);
+        let reason = reasons().find(|reason| reason.as_str() == word);
         let detail = details().find(|detail| detail.as_str() == word);
         Some(match word {
             "free" => Self::Orbs(ExpectedOrbs::Free),
@@ -88,6 +88,11 @@ impl Word {
     }
 }
 
+/// The reasons that an engine returns.
+fn reasons() -> impl Iterator<Item = Reason> {
+    Reason::ALL.into_iter().filter(|reason| reason.is_of_engines())
+}
+
 /// The details that an engine returns. A suite tests only engines.
 fn details() -> impl Iterator<Item = Detail> {
     Detail::ALL.into_iter().filter(|detail| detail.is_of_target())
@@ -106,12 +111,19 @@ fn amount(word: &str) -> Option<u64> {
 }
 
 fn unknown_word(word: &str) -> String {
+    if let Some(reason) = Reason::ALL.into_iter().find(|reason| reason.as_str() == word) {
+        let instead = match reason.of_engine() {
+            other if other == reason => String::new(),
+            other => format!("; an engine gives `{other}` instead"),
+        };
+        return format!("only gates give the reason `{word}`, and a test asks an engine{instead}");
+    }
     let words = ["free", "unstated", "unknown", "bonus", "no_bonus"];
     let known = Effect::ALL
         .map(Effect::as_str)
         .into_iter()
         .chain(words)
-        .chain(Reason::ALL.map(Reason::as_str))
+        .chain(reasons().map(Reason::as_str))
         .chain(details().map(Detail::as_str));
     // A word far longer than any known word isn't a misspelling, and comparing it must cost
     // nothing.

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     };
     let keys = set.as_ref().map(|set| keys(set, &verifier));
     let left_out = set.as_ref().map_or(&[][..], |set| set.warnings());
-    let token = read(&arguments.token)?;
+    let token = read(not_itself(&arguments.token)?)?;
     let token = token.trim_ascii();
     let token = token.strip_prefix(b"Bearer ").unwrap_or(token);
     let explanation = verifier.explain(token, keys.as_ref(), SystemTime::now());
@@ -63,6 +63,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         None => Exit::Fine,
         Some(_) => Exit::Findings,
     })
+}
+
+/// The path of a file. A token in its place must not be in an error, which a log can keep.
+fn not_itself(path: &Path) -> Result<&Path, Stop> {
+    let text = path.to_string_lossy();
+    let text = text.strip_prefix("Bearer ").unwrap_or(&text);
+    let is_token =
+        text.len() > 128 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~+=".contains(&byte));
+    match is_token && !path.exists() {
+        true => Err(Stop::Error(
+            "this is a token, and a file with it is wanted: write it to a file or to standard input, because everyone on a machine \
+             can see the arguments of commands"
+                .to_owned(),
+        )),
+        false => Ok(path),
+    }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Stop> {

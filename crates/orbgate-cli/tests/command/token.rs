@@ -26,6 +26,21 @@ fn right() -> Value {
     with(with(claims, "exp", now() + 3_600), "token_use", "access")
 }
 
+/// The first thing that somebody types.
+#[test]
+fn a_token_in_place_of_its_file_is_not_printed() {
+    let config = file("explain-argument.yaml", CONFIG);
+    let token = Signer::p256().token(&header(), &right());
+    for token in [token.clone(), format!("Bearer {token}")] {
+        for more in [&["--json"][..], &[]] {
+            let ran = orbgate(&[&["token", "explain", &token, "--config", &config], more].concat());
+            assert_eq!((ran.code, &*ran.out), (2, ""));
+            assert!(ran.err.starts_with("error: this is a token"), "{}", ran.err);
+            assert!(!ran.err.contains("eyJ"), "{}", ran.err);
+        }
+    }
+}
+
 /// As a gate does, in the same words.
 #[test]
 fn issuers_whose_keys_can_never_be_fetched_are_an_error() {
