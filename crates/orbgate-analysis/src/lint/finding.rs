@@ -33,7 +33,7 @@ pub struct Findings {
     /// The findings in the order of the file, including suppressed ones.
     pub list: Vec<Finding>,
     /// Whether everything was checked and listed, apart from codes that are allowed for the whole file. `false` if
-    /// there are more than 1,000 findings with one code, or if too many templates overlap: see [`lint`].
+    /// there are more than 1,000 findings with one code, or if too many templates overlap: see [`lint`](fn@crate::lint).
     pub complete: bool,
     /// The codes for which findings might be missing. Empty if the list is complete.
     pub cut: Vec<Code>,
