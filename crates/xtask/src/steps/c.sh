@@ -10,7 +10,9 @@ c() {
     library dev
     native "$home/native/panics" dev "" --features test-panic
     mkdir -p "$home/c"
-    cargo run --quiet -p orbgate-generate -- fields-of-c "$home/c/gate_fields.c"
+    # With the features that the step `tests` builds it with.
+    cargo build --quiet --workspace --all-features --bin orbgate-generate
+    "$TARGET/debug/orbgate-generate" fields-of-c "$home/c/gate_fields.c"
     cmake -S bindings/c/tests -B "$home/c" "-DLIBRARY=$library" "-DPANICS=$home/native/panics"
     cmake --build "$home/c" --parallel 2
     ctest --output-on-failure --no-tests=error --parallel 2 --test-dir "$home/c"
