@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     };
     let keys = set.as_ref().map(|set| keys(set, &verifier));
     let left_out = set.as_ref().map_or(&[][..], |set| set.warnings());
-    let token = read(not_itself(&arguments.token)?)?;
+    let token = read(path_of_token(&arguments.token)?)?;
     let token = token.trim_ascii();
     let token = token.strip_prefix(b"Bearer ").unwrap_or(token);
     let explanation = verifier.explain(token, keys.as_ref(), SystemTime::now());
@@ -65,8 +65,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     })
 }
 
-/// The path of a file. A token in its place must not be in an error, which a log can keep.
-fn not_itself(path: &Path) -> Result<&Path, Stop> {
+/// The path of the file with the token. A token in its place is refused here, because an error that names it would end in logs.
+fn path_of_token(path: &Path) -> Result<&Path, Stop> {
     let text = path.to_string_lossy();
     let text = text.strip_prefix("Bearer ").unwrap_or(&text);
     let is_token =
