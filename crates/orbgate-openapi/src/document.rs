@@ -260,10 +260,19 @@ fn stated_base_path(servers: Option<&Node<'_>>) -> Result<String, Problem> {
 /// What a reader of the policy must know about the options with which it was imported.
 fn comments(options: &Options) -> Vec<String> {
     let mut comments = Vec::new();
+    let listed = |names: &[String]| names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+    if options.schemes.len() > 1 {
+        let names = listed(&options.schemes);
+        let text = format!(
+            "Imported with several `--scheme`: one token stands for {names}, and scopes of one name are one scope. They must be of one issuer."
+        );
+        comments.push(harmless(&text));
+    }
     if !options.elsewhere.is_empty() {
-        let names: Vec<_> = options.elsewhere.iter().map(|name| quoted(name)).collect();
-        let text =
-            format!("Imported with `--elsewhere`: something in front of this policy must check {}.", names.join(", "));
+        let names = listed(&options.elsewhere);
+        let text = format!(
+            "Imported with `--elsewhere`: something in front of this policy must check {names}, as routes say."
+        );
         comments.push(harmless(&text));
     }
     if options.all_of_as_any {
@@ -506,6 +515,7 @@ impl Reader<'_> {
             .has_no_other_servers(servers, base_path)
             .and_then(|()| own_path(&entry.value, path))
             .and_then(|own| self.need(entry, method, own.as_deref().unwrap_or(path), &mut remarks));
+        let note = noted(note(&entry.value), &remarks);
         self.operations.push(Operation {
             location: at(entry.key_location),
             method: Some(method.to_owned()),
@@ -518,7 +528,7 @@ impl Reader<'_> {
             },
             same_call_as: None,
             remarks,
-            note: note(&entry.value),
+            note,
         });
     }
 
@@ -638,6 +648,14 @@ fn note(operation: &Node<'_>) -> Option<String> {
         note.extend([space, "(deprecated)"]);
     }
     (!note.is_empty()).then_some(note)
+}
+
+/// A note, and what something in front must check.
+fn noted(note: Option<String>, remarks: &[Remark]) -> Option<String> {
+    let is_elsewhere = |remark: &&Remark| remark.kind == NoteKind::CheckedElsewhere;
+    let elsewhere = remarks.iter().find(is_elsewhere).map(|remark| harmless(&remark.message));
+    let parts: Vec<_> = note.into_iter().chain(elsewhere).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// The string, shortened to the length of a note.

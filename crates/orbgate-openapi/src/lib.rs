@@ -35,11 +35,12 @@ pub use crate::tree::MAX_BYTES;
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The security schemes whose scopes are used, or whose roles, if their type is `http`. Several schemes are one token:
-    /// what an alternative requires of them is required of it, and the api is named after the first one. The policy allows
+    /// what an alternative requires of them is required of it, and the api is named after the first one. Scopes of one name
+    /// are one scope, and a comment in the policy says so. The policy allows
     /// nothing to callers of other schemes. Empty if only one scheme in the document has scopes.
     pub schemes: Vec<String>,
     /// The schemes without scopes, such as API keys, that something in front of the policy checks. The policy doesn't
-    /// require them.
+    /// require them, and a comment at each route says which it must check.
     pub elsewhere: Vec<String>,
     /// The path before every path in the document; `None` to use the path of its servers.
     pub base_path: Option<String>,

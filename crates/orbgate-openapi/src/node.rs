@@ -43,6 +43,7 @@ orbgate::codes! {
         RequiredOptional: "required_optional", "security is optional, and the policy requires it: `--optional require`";
         UndeclaredScope: "undeclared_scope", "the security scheme doesn't declare the scope";
         DroppedAlternative: "dropped_alternative", "an alternative needs another security scheme: callers who use it are denied";
+        CheckedElsewhere: "checked_elsewhere", "something in front must check a scheme, and the policy doesn't: `--elsewhere`";
         RedundantAlternative: "redundant_alternative", "an alternative isn't in the policy, because another one needs fewer of its scopes";
         AllOf: "all_of", "several scopes are needed at once; many documents mean any of them: `--all-of-as-any`";
         MultiSegment: "multi_segment", "a path parameter seems to take several segments, and a policy's parameter takes one: such calls are denied";

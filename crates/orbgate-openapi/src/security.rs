@@ -114,6 +114,9 @@ pub(super) fn default(operation: Location, rules: Rules<'_>) -> Found {
 /// The option for operations that name no scope, which messages suggest.
 pub(super) const ANY_TOKEN: &str = "--default-scope earned:any-token";
 
+/// What lets calls pass that need no token.
+const PUBLIC: &str = "; list it in the gates' setting `public`, unless a route of the policy has its path";
+
 /// What it means.
 pub(super) const ANY_TOKEN_MEANS: &str = "any valid token is enough for an operation without a scope, if `tokens.yaml` has `derive: { earned:any-token: always }`";
 
@@ -210,12 +213,12 @@ pub(super) fn have_scopes(ways: &[Way]) -> bool {
 /// none of them without a token.
 fn required<'w>(ways: &'w [Way], rules: Rules<'_>, remarks: &mut Vec<Remark>) -> Result<Vec<Rest<'w>>, Why> {
     if ways.is_empty() {
-        return Err((Cause::Open, "`security: []`: anyone can call it".to_owned()));
+        return Err((Cause::Open, format!("`security: []`: anyone can call it{PUBLIC}")));
     }
     if ways.iter().any(Vec::is_empty) {
         let is_only = ways.iter().all(Vec::is_empty);
         if is_only || !rules.options.require_optional {
-            let advice = if is_only { "" } else { "; with `--optional require`, the policy requires it" };
+            let advice = if is_only { PUBLIC } else { "; with `--optional require`, the policy requires it" };
             let message = format!("one way to be allowed is `{{}}`: security is optional{advice}");
             return Err((Cause::Optional, message));
         }
@@ -227,11 +230,11 @@ fn required<'w>(ways: &'w [Way], rules: Rules<'_>, remarks: &mut Vec<Remark>) ->
     for way in ways.iter().filter(|way| !way.is_empty()) {
         let rest: Rest<'_> = way.iter().map(|(name, scopes)| (name.as_str(), scopes.as_slice())).collect();
         let names = schemes_of(&rest);
-        let rest: Rest<'_> = rest.into_iter().filter(|part| !rules.is_elsewhere(part)).collect();
+        let (elsewhere, rest): (Rest<'_>, Rest<'_>) = rest.into_iter().partition(|part| rules.is_elsewhere(part));
         if rest.is_empty() {
             dropped.insert(names);
         } else {
-            rests.push(rest);
+            rests.push((rest, elsewhere));
         }
     }
     if let Some(names) = dropped.first().filter(|_| rests.is_empty()) {
@@ -243,13 +246,26 @@ fn required<'w>(ways: &'w [Way], rules: Rules<'_>, remarks: &mut Vec<Remark>) ->
     }));
     if !rules.choice.token.is_empty() {
         // The policy allows nothing to callers of other schemes.
-        rests.retain(|rest| rest.iter().any(|(name, _)| rules.is_token(name)));
+        let others: BTreeSet<_> = rests.iter().map(|(rest, _)| schemes_of(rest)).collect();
+        rests.retain(|(rest, _)| rest.iter().any(|(name, _)| rules.is_token(name)));
         if rests.is_empty() {
             let names: Vec<_> = rules.options.schemes.iter().map(|name| quoted(name)).collect();
-            return Err((Cause::OtherScheme, format!("no way to be allowed is by {}", names.join(" or "))));
+            let others: Vec<_> = others.into_iter().take(SHOWN).collect();
+            let message = format!("no way to be allowed is by {}, only by {}", names.join(" or "), others.join(" or "));
+            return Err((Cause::OtherScheme, message));
         }
     }
-    Ok(rests)
+    remarks.extend(checked_elsewhere(&rests));
+    Ok(rests.into_iter().map(|(rest, _)| rest).collect())
+}
+
+/// The remark on the schemes that something in front must check, for some or all ways to be allowed.
+fn checked_elsewhere(rests: &[(Rest<'_>, Rest<'_>)]) -> Option<Remark> {
+    let of_each: BTreeSet<_> = rests.iter().map(|(_, elsewhere)| schemes_of(elsewhere)).collect();
+    let named: Vec<_> = of_each.iter().filter(|names| !names.is_empty()).map(String::as_str).collect();
+    let some = if of_each.len() > 1 { ", depending on the alternative" } else { "" };
+    let message = format!("something in front must check {}{some}", named.join(" or "));
+    (!named.is_empty()).then(|| Remark::of_many(NoteKind::CheckedElsewhere, message))
 }
 
 impl Rules<'_> {

@@ -415,7 +415,13 @@ fn templates_of_one_call_share_a_route_if_they_need_the_same() {
     let same = "is the same call, except for the names of parameters, and";
     for (of_name, [id, name]) in [
         ("security: [{ login: [a, s] }]", ["needs scope `a s`, not `s` or `t`", "needs scope `s` or `t`, not `a s`"]),
-        ("security: []", ["can't be imported: `security: []`: anyone can call it", ""]),
+        (
+            "security: []",
+            [
+                "can't be imported: `security: []`: anyone can call it; list it in the gates' setting `public`, unless a route of the policy has its path",
+                "",
+            ],
+        ),
         ("x-orbs: 5", ["has `orbs: 5`, not `orbs: false`", "has `orbs: false`, not `orbs: 5`"]),
     ] {
         let (left, notes) = ran(&paths(of_name));

@@ -55,7 +55,8 @@ fn schemes_that_are_one_token_join_their_scopes() {
   /b: { get: { security: [{ a: [r], key: [] }] }, put: { security: [{ key: [] }] }, post: { security: [{ a: [], b: [] }] } }
 ";
     let imported = imported(&format!("{HEAD}{paths}"), &options(&["b", "a", "h"], &[]));
-    let expected = "orbgate: 1
+    let expected = "# Imported with several `--scheme`: one token stands for `b`, `a`, `h`, and scopes of one name are one scope. They must be of one issuer.
+orbgate: 1
 apis:
   b:
     base_path: \"\"
@@ -84,7 +85,7 @@ apis:
         left,
         [
             "several_schemes GET /b: all of these schemes are needed: `a` and `key`; with `--scheme b --scheme a --scheme h --elsewhere key`, `b` and `a` and `h` are one token, and something in front must check `key`",
-            "other_scheme PUT /b: no way to be allowed is by `b` or `a` or `h`",
+            "other_scheme PUT /b: no way to be allowed is by `b` or `a` or `h`, only by `key`",
             "no_scope POST /b: `a` and `b` are needed without a scope; with `--default-scope earned:any-token`, any valid token is enough for an operation without a scope, if `tokens.yaml` has `derive: { earned:any-token: always }`",
         ]
     );
@@ -104,7 +105,7 @@ fn what_is_checked_elsewhere_is_dropped() {
 ";
     let document = format!("{}{paths}", HEAD.replace("    b: { type: openIdConnect }\n", ""));
     let imported = imported(&document, &options(&[], &["key", "h"]));
-    let start = "# Imported with `--elsewhere`: something in front of this policy must check `key`, `h`.\norbgate: 1\n";
+    let start = "# Imported with `--elsewhere`: something in front of this policy must check `key`, `h`, as routes say.\norbgate: 1\n";
     assert!(imported.policy.starts_with(start), "{}", imported.policy);
     assert!(imported.policy.contains("      r:\n        permits: reads\n        or: [w]\n"), "{}", imported.policy);
     let (left, notes) = lines(&imported);
@@ -119,8 +120,13 @@ fn what_is_checked_elsewhere_is_dropped() {
     );
     assert_eq!(
         notes,
-        ["dropped_alternative GET /a: callers with only `key` are denied: the policy has nothing to check"]
+        [
+            "dropped_alternative GET /a: callers with only `key` are denied: the policy has nothing to check",
+            "checked_elsewhere GET /a: something in front must check `h` or `key`, depending on the alternative"
+        ]
     );
+    let route = "- GET /a # something in front must check `h` or `key`, depending on the alternative\n";
+    assert!(imported.policy.contains(route), "{}", imported.policy);
 }
 
 #[test]
@@ -132,17 +138,24 @@ fn a_list_can_mean_any_of_its_scopes() {
     let chosen = options(&["a", "b"], &["key"]);
     let all = imported(&document, &chosen);
     let (left, notes) = lines(&all);
-    assert_eq!((left, notes.len()), (vec![], 1), "{notes:?}");
+    assert_eq!((left, notes.len()), (vec![], 2), "{notes:?}");
     let note = "all_of GET /a: all of `r`, `w` are needed at once; if the document means any of them, use `--all-of-as-any` (in 4 operations)";
     assert!(notes.iter().any(|own| own == note), "{notes:?}");
     let any = imported(&document, &Options { all_of_as_any: true, ..chosen });
     let (left, notes) = lines(&any);
     let refused =
         "several_schemes POST /b: `--all-of-as-any` can't be applied, because several schemes have scopes: `a` and `b`";
-    assert_eq!((left, notes), (names(&[refused]), vec![]));
+    let elsewhere = "checked_elsewhere PUT /a: something in front must check `key`";
+    assert_eq!((left, notes), (names(&[refused]), names(&[elsewhere])));
+    let start = "# Imported with several `--scheme`: one token stands for `a`, `b`, and scopes of one name are one scope. They must be of one issuer.\n";
+    assert!(any.policy.starts_with(start), "{}", any.policy);
     assert!(any.policy.contains("\n# Imported with `--all-of-as-any`: "), "{}", any.policy);
     assert!(any.policy.contains("          - route: GET /a\n            or: [w, x]\n"), "{}", any.policy);
-    assert!(any.policy.contains("          - route: PUT /a\n            or: [w]\n"), "{}", any.policy);
+    assert!(
+        any.policy.contains("          - route: PUT /a # something in front must check `key`\n            or: [w]\n"),
+        "{}",
+        any.policy
+    );
     assert!(any.policy.contains("          - route: GET /b\n            or: [w]\n"), "{}", any.policy);
     assert!(any.policy.contains("          - PUT /b\n"), "{}", any.policy);
 }

@@ -92,7 +92,7 @@ fn options_that_messages_name_are_repeated_for_each_scheme() {
     let ran = orbgate(&[&import, &options[..]].concat());
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(
-        ran.out.starts_with("# Imported with `--elsewhere`: ") && ran.out.contains("            and: t\n"),
+        ran.out.contains("\n# Imported with `--elsewhere`: ") && ran.out.contains("            and: t\n"),
         "{}",
         ran.out
     );
