@@ -321,6 +321,8 @@ export interface Needs {
   readonly is_smallest: boolean;
   /** The same scopes, each with its calls. */
   readonly needs: readonly NeededScope[];
+  /** The scopes that the token must earn as well, each with its calls. No client requests them. */
+  readonly earned: readonly NeededScope[];
   /** Calls that no scope allows. */
   readonly refusals: readonly RefusedCalls[];
 }

@@ -153,7 +153,7 @@ inline constexpr std::string_view field_names[] = {
     "status", "reason", "detail", "api", "bonus_allowed", "missing_step", "alternatives", "lacking", "orbs_if_allowed", "in_order",
     "rules", "rule", "state", "near", "why", "meant", "findings", "code", "level", "other", "suppressed", "calls", "is_smallest", "needs",
     "first", "at", "call", "refusals", "allowed", "name", "apis", "closed", "template", "permits", "routes", "headings", "without_token",
-    "unused", "granted", "used", "needed", "in_policy", "last", "time", "tokens",
+    "unused", "granted", "used", "needed", "in_policy", "last", "time", "tokens", "earned",
     // end of names
 };
 

@@ -417,10 +417,12 @@ struct Needs {
     bool is_smallest = false;
     // The same scopes, each with its calls.
     std::vector<NeededScope> needs;
+    // The scopes that the token must earn as well, each with its calls. No client requests them.
+    std::vector<NeededScope> earned;
     // Calls that no scope allows.
     std::vector<RefusedCalls> refusals;
 
-    ORBGATE_FIELDS(policy, kind, calls, scopes, is_smallest, needs, refusals)
+    ORBGATE_FIELDS(policy, kind, calls, scopes, is_smallest, needs, earned, refusals)
 };
 
 // Arguments of `reach`.

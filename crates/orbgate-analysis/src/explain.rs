@@ -59,12 +59,10 @@ pub struct TriedAlternative<'e> {
 /// # Ok::<_, orbgate::PolicyError>(())
 /// ```
 pub fn alternatives<'e, 't>(requirement: &Requirement<'e>, held: impl Into<Scopes<'t>>) -> Vec<TriedAlternative<'e>> {
-    // If both steps are done for just these scopes, they are those that a token carries.
     let held = held.into();
-    let held = Grant::new(held, held);
     let tried = requirement.alternatives().map(|scopes| TriedAlternative {
         scopes: scopes.clone().map(|scope| scope.name()).collect(),
-        lacking: scopes.filter(|scope| held.carries(*scope) != Some(true)).map(|scope| scope.name()).collect(),
+        lacking: scopes.filter(|scope| !scope.is_among(held)).map(|scope| scope.name()).collect(),
     });
     tried.collect()
 }

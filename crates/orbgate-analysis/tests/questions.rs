@@ -85,14 +85,16 @@ apis:
         let calls = targets.iter().map(|target| ("GET", *target));
         let least = analysis::least_scopes(&engine, TokenKind::User, calls);
         assert_eq!(least.refusals, []);
-        least.needs.iter().map(|need| (need.scope.name(), need.evidence, need.calls)).collect::<Vec<_>>()
+        [least.needs, least.earned]
+            .map(|needs| needs.iter().map(|need| (need.scope.name(), need.evidence, need.calls)).collect::<Vec<_>>())
     };
-    assert_eq!(needs(&["/any"]), []);
+    assert_eq!(needs(&["/any"]), [vec![], vec![("earned:any", 0, 1)]]);
     // With the second factor, nothing is needed.
-    assert_eq!(needs(&["/mfa"]), []);
+    assert_eq!(needs(&["/mfa"]), [vec![], vec![("earned:mfa", 0, 1)]]);
     // The alternative without it is one that a client can request.
-    assert_eq!(needs(&["/any", "/either"]), [("write", 1, 1)]);
-    assert_eq!(needs(&["/both", "/both", "/either"]), [("read", 0, 2), ("write", 2, 1)]);
+    assert_eq!(needs(&["/any", "/either"]), [vec![("write", 1, 1)], vec![("earned:any", 0, 1)]]);
+    let both = needs(&["/both", "/both", "/either", "/mfa"]);
+    assert_eq!(both, [vec![("read", 0, 2), ("write", 2, 1)], vec![("earned:mfa", 0, 3)]]);
     let mut usage = ScopeUsage::new(&engine);
     usage.count("GET", "/both", TokenKind::User, "read earned:mfa earned:any write", 1);
     let used: Vec<_> = usage.scopes().into_iter().map(|scope| (scope.scope, scope.used)).collect();

@@ -201,6 +201,7 @@ token's scopes, the declared scopes and the requested scopes:
   token_older    granted, but the token is older
   token_kind     the scope applies only to a user's token
   not_known      the options given don't show the step
+  not_earned     no application can request it: `derive` in tokens.yaml gives it
 Without --scopes, a token carries what is in both --declared and --requested.
 If one of the two isn't given either, it carries no scope.
 With --json, the decision has more fields:

@@ -86,7 +86,7 @@ fn add(needs: &mut Needs<'_>, at: u64, asked: &Asked<'_>) {
 fn write(out: &mut dyn Write, needs: &NeedsAnswer<'_>, source: &Source, at: &str) -> io::Result<()> {
     // Always a valid argument for `--scopes`, so it is empty if no scope is needed.
     writeln!(out, "{STRONG}{}{STRONG:#}", needs.scopes.join(" "))?;
-    let width = needs.scopes.iter().map(|scope| scope.len()).max();
+    let width = needs.needs.iter().chain(&needs.earned).map(|needed| needed.scope.len()).max();
     let width = width.unwrap_or(0);
     let shown = |calls: u64, first: &First| {
         let calls = usize::try_from(calls).unwrap_or(usize::MAX);
@@ -95,6 +95,9 @@ fn write(out: &mut dyn Write, needs: &NeedsAnswer<'_>, source: &Source, at: &str
     };
     for Needed { scope, calls, first } in &needs.needs {
         writeln!(out, "  {scope:width$}  {}", shown(*calls, first))?;
+    }
+    for Needed { scope, calls, first } in &needs.earned {
+        writeln!(out, "  {scope:width$}  {} (the token must earn it)", shown(*calls, first))?;
     }
     for refused in &needs.refusals {
         let detail = refused.detail.map(|detail| format!(" ({detail})"));
@@ -113,10 +116,12 @@ fn write(out: &mut dyn Write, needs: &NeedsAnswer<'_>, source: &Source, at: &str
 const HELP: &str = "\
 The first line lists the fewest scopes with which a token may make all the
 calls, in the syntax of `--scopes`. The lines below list for each scope how many
-calls need it, and the first of them, which is denied without the scope. Calls
-that no scope could allow are listed with their reason. If routes accept any of
-several scopes, and more than 20 of these have to be weighed, a smaller set
-might exist, and the output says so (`is_smallest` with --json).
+calls need it, and the first of them, which is denied without the scope. A scope
+that begins with `earned:` isn't in the first line, because no client requests
+it: `derive` in the token configuration gives it. Calls that no scope could
+allow are listed with their reason. If routes accept any of several scopes, and
+more than 20 of these have to be weighed, a smaller set might exist, and the
+output says so (`is_smallest` with --json).
 
 A line of a log is a request as `orbgate replay` reads it, `METHOD TARGET`, or a
 line of an access log: common, combined, W3C (IIS, CloudFront), ALB, HAProxy or

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use orbgate::{Allow, Decision as Answer, Orbs, Route, Scope, TokenKind};
-use orbgate_analysis::{self as analysis, Demand, ScopeUsage, TableRow};
+use orbgate_analysis::{self as analysis, Demand, Need, ScopeUsage, TableRow};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -156,13 +156,14 @@ pub(crate) fn reach<'a>(policy: &'a Bound<'_, Policy>, token: &Bound<'_, Token>)
 }
 
 /// The least set of scopes for calls, each a method and a target: each scope with the position of its
-/// evidence and the number of its calls, whether there is no smaller set, and the calls that no scope allows.
+/// evidence and the number of its calls, the scopes that the token must earn as well, whether there is no smaller set, and
+/// the calls that no scope allows.
 #[pyfunction]
 pub(crate) fn least_scopes<'a>(
     policy: &'a Bound<'_, Policy>,
     kind: &str,
     calls: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
-) -> PyResult<(Vec<NeedRow<'a>>, bool, Vec<RefusalRow>)> {
+) -> PyResult<(Vec<NeedRow<'a>>, Vec<NeedRow<'a>>, bool, Vec<RefusalRow>)> {
     guarded(|| {
         let texts = calls.iter().map(|(method, target)| {
             let (Text(method), Text(target)) = (method.extract()?, target.extract()?);
@@ -171,14 +172,14 @@ pub(crate) fn least_scopes<'a>(
         let texts: Vec<_> = texts.collect::<PyResult<_>>()?;
         let kind = TokenKind::from_name(kind);
         let least = analysis::least_scopes(policy.get().engine(), kind, texts);
-        let needs = least.needs.iter();
-        let needs = needs.map(|need| (need.scope.name(), need.evidence, need.calls));
+        let row = |need: &Need<'a>| (need.scope.name(), need.evidence, need.calls);
         let refusals = least.refusals.into_iter().map(|refusal| {
             let denial = Answer::Deny(refusal.deny);
             let denial = Decision::of(policy.py(), &policy.get().names, &denial);
             (refusal.call, denial, refusal.calls)
         });
-        Ok((needs.collect(), least.is_smallest, refusals.collect()))
+        let [needs, earned] = [&least.needs, &least.earned].map(|needs| needs.iter().map(row).collect());
+        Ok((needs, earned, least.is_smallest, refusals.collect()))
     })
 }
 
@@ -288,16 +289,17 @@ pub(crate) fn least_scopes_of_table<'a>(
                 let (method, target) = call.unwrap_or_default();
                 (lossy(method), lossy(target))
             };
-            let needs = least.needs.iter().map(|need| {
+            let row = |need: &Need<'a>| {
                 let (method, target) = shown(need.evidence);
                 (need.scope.name(), method, target, need.calls)
-            });
+            };
+            let [needs, earned] = [&least.needs, &least.earned].map(|needs| needs.iter().map(row).collect());
             let refusals = least.refusals.iter().map(|refusal| {
                 let (method, target) = shown(refusal.call);
                 let denial = Decision::of(policy.py(), names, &Answer::Deny(refusal.deny));
                 (method, target, denial, refusal.calls)
             });
-            (text(by.as_deref()), needs.collect(), least.is_smallest, refusals.collect())
+            (text(by.as_deref()), needs, earned, least.is_smallest, refusals.collect())
         });
         Ok(rows.collect())
     })
@@ -311,7 +313,9 @@ type Least<'e> = (Demand<'e>, Vec<(Vec<u8>, Vec<u8>)>);
 
 /// The string that the rows share; each scope with its evidence's method and target and the number of its calls; whether
 /// there is no smaller set; and the groups of calls with the same denial, each with its first call and its size.
-type LeastRow<'e> = (By, Vec<(&'e str, String, String, usize)>, bool, Vec<(String, String, Decision, usize)>);
+type LeastRow<'e> = (By, Vec<NeedOfRow<'e>>, Vec<NeedOfRow<'e>>, bool, Vec<(String, String, Decision, usize)>);
+
+type NeedOfRow<'e> = (&'e str, String, String, usize);
 
 /// A row of a table.
 struct Row<'r> {

@@ -111,9 +111,36 @@ fn the_steps_of_several_scopes_are_those_that_the_token_lacks_of_the_owner_s_alt
 }
 
 #[test]
+fn no_step_gives_a_scope_that_must_be_earned() {
+    use MissingStep::{NotEarned, NotKnown, NotRequested, TokenOlder};
+    let policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { 'earned:admin': { orbs: false, routes: [GET /] }, \
+        write: { orbs: false, and: 'earned:admin', routes: [PUT /] } } } }\n";
+    let engine = Engine::new(&Policy::from_yaml(policy).unwrap());
+    let all = "write earned:admin";
+    for (method, held, grant, missing) in [
+        ("GET", "", Grant::new(all, all), NotEarned),
+        ("GET", "", Grant::default(), NotEarned),
+        ("PUT", "write", Grant::new(all, all), NotEarned),
+        ("PUT", "", Grant::new(all, "earned:admin"), NotRequested),
+        ("PUT", "", Grant::new(all, all), TokenOlder),
+        ("PUT", "", Grant::default(), NotKnown),
+        ("PUT", "earned:admin", Grant::new(all, ""), NotRequested),
+    ] {
+        let token = Some(Token::user(held));
+        let method = method.as_bytes();
+        let decision = engine.decide(&Request { method, target: b"/", token, allow_bonus_orbs_use: false });
+        assert_eq!(grant.missing_step(&decision, held), Some(missing), "{method:?} {held:?} {grant:?}");
+    }
+    let by_scope = engine.decide_scope("earned:admin", Some(Token::user("")), false);
+    assert_eq!(Grant::new(all, all).missing_step(&by_scope, ""), Some(NotEarned));
+    assert_eq!(Grant::new(all, all).carries(by_scope.scope().unwrap()), None);
+    assert_eq!(Grant::new(all, all).scopes(&engine), Some(engine.scopes("write")));
+}
+
+#[test]
 fn the_strings_are_frozen() {
     let strings = MissingStep::ALL.map(MissingStep::as_str);
-    let frozen = ["not_declared", "not_requested", "both", "token_older", "token_kind", "not_known"];
+    let frozen = ["not_declared", "not_requested", "both", "token_older", "token_kind", "not_known", "not_earned"];
     assert_eq!(strings, frozen);
     assert_eq!(MissingStep::ALL.map(|step| step.to_string()), frozen);
 }

@@ -320,6 +320,8 @@ type Needs struct {
 	IsSmallest bool `json:"is_smallest"`
 	// The same scopes, each with its calls.
 	Needs []NeededScope `json:"needs"`
+	// The scopes that the token must earn as well, each with its calls. No client requests them.
+	Earned []NeededScope `json:"earned"`
 	// Calls that no scope allows.
 	Refusals []RefusedCalls `json:"refusals"`
 }

@@ -118,6 +118,8 @@ class Refusal(NamedTuple):
 class LeastScopes(NamedTuple):
     """The least set of scopes for some calls, allowed or denied, and the calls that no scope allows, grouped by denial.
 
+    `earned` are the scopes that the token must earn as well: no client requests them.
+
     Only if more than 20 scopes of routes with alternatives have to be weighed, `is_smallest` can be False: no scope is too
     many, but other scopes might be fewer.
     """
@@ -125,6 +127,7 @@ class LeastScopes(NamedTuple):
     needs: Rows[Need]
     refusals: Rows[Refusal]
     is_smallest: bool
+    earned: Rows[Need]
 
     @property
     def scope(self) -> str:
@@ -133,12 +136,14 @@ class LeastScopes(NamedTuple):
 
 
 def least_of(
-    needs: Iterable[tuple[str, str, str, int]], is_smallest: bool, refusals: Iterable[tuple[str, str, Decision, int]]
+    needs: Iterable[tuple[str, str, str, int]],
+    earned: Iterable[tuple[str, str, str, int]],
+    is_smallest: bool,
+    refusals: Iterable[tuple[str, str, Decision, int]],
 ) -> LeastScopes:
     """Makes the least set of scopes from tuples."""
-    return LeastScopes(
-        Rows(Need, (Need(*need) for need in needs)), Rows(Refusal, (Refusal(*refusal) for refusal in refusals)), is_smallest
-    )
+    needed, also = (Rows(Need, (Need(*need) for need in rows)) for rows in (needs, earned))
+    return LeastScopes(needed, Rows(Refusal, (Refusal(*refusal) for refusal in refusals)), is_smallest, also)
 
 
 class ScopeUse(NamedTuple):
@@ -196,7 +201,7 @@ class Explanation(NamedTuple):
     """A decision and the steps that led to it.
 
     `missing_step` is the step that is missing for a denied call's scope: "not_declared", "not_requested", "both",
-    "token_older", "token_kind" or "not_known"; None if no step is missing. `orbs_if_allowed` is what a denied call
+    "token_older", "token_kind", "not_known" or "not_earned"; None if none is. `orbs_if_allowed` is what a denied call
     would consume if a user's token with the scope made it; None if no token may make it. `in_order` is the length of
     a malformed target's valid prefix in bytes. `rules` and `near` are empty for a decision by scope.
     """

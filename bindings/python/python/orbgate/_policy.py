@@ -216,15 +216,16 @@ class Policy(_native.Policy):
             values = {"kind": kind_of(kind), "scopes": "", "allow_bonus_orbs_use": False}
             data, names = of_table(calls, columns, values, by)
             answers = _native.least_scopes_of_table(self, data, names, values, by)
-            least = {of: least_of(needs, is_smallest, refusals) for of, needs, is_smallest, refusals in answers}
+            least = {of: least_of(*answer) for of, *answer in answers}
             return least[None] if by is None else least
         if columns is not None or by is not None:
             raise ValueError("`columns` and `by` can be used only with a table")
         listed = list(calls)
         shown = [(_shown(method), _shown(target)) for method, target in listed]
-        needs, is_smallest, refusals = _native.least_scopes(self, kind_of(kind) or TokenKind.USER, listed)
+        needs, earned, is_smallest, refusals = _native.least_scopes(self, kind_of(kind) or TokenKind.USER, listed)
         return least_of(
             [(scope, *shown[at], count) for scope, at, count in needs],
+            [(scope, *shown[at], count) for scope, at, count in earned],
             is_smallest,
             [(*shown[at], denial, count) for at, denial, count in refusals],
         )

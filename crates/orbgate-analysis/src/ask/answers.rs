@@ -36,6 +36,8 @@ pub struct NeedsAnswer<'e> {
     pub is_smallest: bool,
     /// The same scopes, each with the calls that need it.
     pub needs: Vec<Needed<'e>>,
+    /// The scopes that the token must earn as well, each with its calls. No client requests them.
+    pub earned: Vec<Needed<'e>>,
     /// The calls that no scope allows.
     pub refusals: Vec<Refused<'e>>,
 }
@@ -131,6 +133,7 @@ impl<'e> Needs<'e> {
             scopes: least.needs.iter().map(|need| need.scope.name()).collect(),
             is_smallest: least.is_smallest,
             needs: least.needs.iter().map(need).collect(),
+            earned: least.earned.iter().map(need).collect(),
             refusals,
         }
     }

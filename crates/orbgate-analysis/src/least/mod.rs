@@ -2,7 +2,7 @@
 
 mod choice;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use orbgate::sorted::{map_of, sort, sort_by_key};
 use orbgate::{Decision, Deny, Detail, Engine, Reason, Request, Scope, Scopes, Token, TokenKind, is_earned};
@@ -13,14 +13,16 @@ use crate::questions::call;
 /// The least set of scopes with which a token of some kind can make a list of calls.
 ///
 /// It is irreducible: if any scope is removed, the call that is its evidence is denied. Scopes that [must be
-/// earned](orbgate::is_earned) are left out, because no client requests them: the set is for a token that earns them where a
-/// call has no other alternative.
+/// earned](orbgate::is_earned) are apart, because no client requests them: where a call has an alternative without one, it is
+/// made by that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeastScopes<'e> {
     /// The scopes, in the order of the calls that first need them.
     pub needs: Vec<Need<'e>>,
-    /// Whether no set of fewer scopes is enough. Of several sets of the same size, this is then the first by its sorted
+    /// The scopes that the token must earn as well, in the same order.
+    pub earned: Vec<Need<'e>>,
+    /// Whether no sets of fewer scopes are enough. Of several sets of the same size, this is then the first by its sorted
     /// names. Only routes with alternatives can make it false, if more than 20 of their scopes have to be weighed.
     pub is_smallest: bool,
     /// The calls that no scope allows, grouped by their denials, in the order of the first call of each
@@ -155,54 +157,83 @@ impl<'e> Demand<'e> {
     /// The least set of scopes for the calls so far.
     #[must_use]
     pub fn least(&self) -> LeastScopes<'e> {
-        let all = self.needed.values().flat_map(|demanded| demanded.alternatives.iter().flatten());
-        let by_name = map_of(all.map(|scope| (scope.name(), *scope)));
-        let numbers: HashMap<_, _> = by_name.keys().copied().zip(0_u32..).collect();
-        let number = |scope: &Scope<'_>| numbers.get(scope.name()).copied();
-        let numbered = |demanded: &Demanded<'_>| -> Alternatives {
-            let sorted = |scopes: &Vec<Scope<'_>>| {
-                let mut numbers: Vec<_> = scopes.iter().filter_map(number).collect();
-                sort(&mut numbers);
-                numbers
-            };
-            demanded.alternatives.iter().map(sorted).collect()
-        };
-        let choice = choose(self.needed.values().map(numbered));
-        let mut needs: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
-        for demanded in self.needed.values() {
-            let mut whole = numbered(demanded);
-            whole.retain(|scopes| scopes.iter().all(|scope| choice.scopes.contains(scope)));
-            for scope in forced(&whole) {
-                let (first, calls) = needs.entry(scope).or_insert((demanded.first, 0));
-                *first = demanded.first.min(*first);
-                *calls = calls.saturating_add(demanded.calls);
-            }
-        }
-        let need = |(scope, number): (Scope<'e>, _)| {
-            let (evidence, calls) = *needs.get(&number)?;
-            Some(Need { scope, evidence, calls })
-        };
-        let mut needs: Vec<_> = by_name.into_values().zip(0_u32..).filter_map(need).collect();
-        sort_by_key(&mut needs, |need| need.evidence);
-        LeastScopes { needs, is_smallest: choice.is_smallest, refusals: self.refusals.clone() }
+        let demands = self.needed.values().map(|demanded| (demanded, parts(&demanded.alternatives)));
+        let demands: Vec<_> = demands.collect();
+        let requests = demands.iter().map(|(demanded, parts)| {
+            let requested = parts.iter().map(|part| part.requested.clone());
+            (*demanded, requested.collect())
+        });
+        let (needs, names, is_smallest) = chosen(&requests.collect::<Vec<_>>());
+        let earned = demands.iter().map(|(demanded, parts)| {
+            let is_met = |part: &&Part<'e>| part.requested.iter().all(|scope| names.contains(scope.name()));
+            let earned = parts.iter().filter(is_met).map(|part| part.earned.clone());
+            (*demanded, earned.collect())
+        });
+        let (earned, _, is_also_smallest) = chosen(&earned.collect::<Vec<_>>());
+        LeastScopes { needs, earned, is_smallest: is_smallest && is_also_smallest, refusals: self.refusals.clone() }
     }
 }
 
-/// What a client can request for a call that is denied for its scopes. It can't request a scope that must be earned, so it gets
-/// the call by an alternative without one, if there is one.
+/// An alternative: what a client requests, and what its token earns.
+struct Part<'e> {
+    requested: Vec<Scope<'e>>,
+    earned: Vec<Scope<'e>>,
+}
+
+/// The alternatives by which a client gets the call: if some have no scope that must be earned, only these.
+fn parts<'e>(alternatives: &[Vec<Scope<'e>>]) -> Vec<Part<'e>> {
+    let split = |scopes: &Vec<Scope<'e>>| {
+        let (earned, requested) = scopes.iter().partition(|scope| is_earned(scope.name()));
+        Part { requested, earned }
+    };
+    let mut parts: Vec<_> = alternatives.iter().map(split).collect();
+    if parts.iter().any(|part| part.earned.is_empty()) {
+        parts.retain(|part| part.earned.is_empty());
+    }
+    parts
+}
+
+/// The fewest scopes that have an alternative of each demand whole, with their evidence; their names; and whether there are
+/// surely no fewer.
+fn chosen<'e>(demands: &[(&Demanded<'e>, Vec<Vec<Scope<'e>>>)]) -> (Vec<Need<'e>>, HashSet<&'e str>, bool) {
+    let all = demands.iter().flat_map(|(_, alternatives)| alternatives.iter().flatten());
+    let by_name = map_of(all.map(|scope| (scope.name(), *scope)));
+    let numbers: HashMap<_, _> = by_name.keys().copied().zip(0_u32..).collect();
+    let numbered = |alternatives: &[Vec<Scope<'_>>]| -> Alternatives {
+        let sorted = |scopes: &Vec<Scope<'_>>| {
+            let mut numbers: Vec<_> = scopes.iter().filter_map(|scope| numbers.get(scope.name()).copied()).collect();
+            sort(&mut numbers);
+            numbers
+        };
+        alternatives.iter().map(sorted).collect()
+    };
+    let choice = choose(demands.iter().map(|(_, alternatives)| numbered(alternatives)));
+    let mut needs: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+    for (demanded, alternatives) in demands {
+        let mut whole = numbered(alternatives);
+        whole.retain(|scopes| scopes.iter().all(|scope| choice.scopes.contains(scope)));
+        for scope in forced(&whole) {
+            let (first, calls) = needs.entry(scope).or_insert((demanded.first, 0));
+            *first = demanded.first.min(*first);
+            *calls = calls.saturating_add(demanded.calls);
+        }
+    }
+    let need = |(scope, number): (Scope<'e>, _)| {
+        let (evidence, calls) = *needs.get(&number)?;
+        Some(Need { scope, evidence, calls })
+    };
+    let mut needs: Vec<_> = by_name.into_values().zip(0_u32..).filter_map(need).collect();
+    sort_by_key(&mut needs, |need| need.evidence);
+    let names = needs.iter().map(|need| need.scope.name()).collect();
+    (needs, names, choice.is_smallest)
+}
+
+/// The alternatives of what a call is denied for.
 fn alternatives<'e>(decision: &Decision<'e>, scope: Scope<'e>) -> Vec<Vec<Scope<'e>>> {
-    let mut all: Vec<Vec<Scope<'e>>> = match decision.requirement() {
+    match decision.requirement() {
         Some(requirement) => requirement.alternatives().map(Iterator::collect).collect(),
         None => vec![vec![scope]],
-    };
-    let is_ordinary = |scope: &Scope<'_>| !is_earned(scope.name());
-    if all.iter().any(|scopes| scopes.iter().all(is_ordinary)) {
-        all.retain(|scopes| scopes.iter().all(is_ordinary));
     }
-    for scopes in &mut all {
-        scopes.retain(is_ordinary);
-    }
-    all
 }
 
 const fn without_scopes(kind: TokenKind) -> Token<'static> {

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use orbgate::policy::{RouteRule, advice, parameter_of_another_format};
-use orbgate::{Engine, Location, Orbs, Policy, Scope};
+use orbgate::{Engine, Location, Orbs, Policy, Scope, is_earned};
 use orbgate_yaml::quoted;
 
 use super::code::Code;
@@ -136,7 +136,8 @@ fn look_at_scope(scope: Scope<'_>, is_in_alternatives: bool, findings: &mut Coll
         let message = format!("scope `{name}` has no route: it can only be asked for by its name");
         findings.push(Code::ScopeWithoutRoutes, scope.location(), None, message);
     }
-    if scope.permits().is_none_or(|permits| permits.trim().is_empty()) {
+    let is_described = scope.permits().is_some_and(|permits| !permits.trim().is_empty());
+    if !is_described && !is_earned(name) {
         let message =
             format!("scope `{name}` has no description: add `permits`, which users see when they grant the scope");
         findings.push(Code::NoPermits, scope.location(), None, message);

@@ -96,6 +96,47 @@ fn needs_is_the_smallest_set_that_allows_all_that_can_be_allowed() {
     }
 }
 
+/// No command tells a user to request, declare or describe a scope that a token earns.
+#[test]
+fn scopes_that_a_token_earns_are_told_apart() {
+    let text = "orbgate: 1
+apis:
+  a:
+    base_path: ''
+    scopes:
+      earned:admin: { orbs: false, routes: [GET /users] }
+      write: { permits: writes, orbs: false, routes: [{ route: PUT /me, and: earned:recent }] }
+      earned:recent: { routes: [] }
+...
+";
+    let policy = file("earned.yaml", text);
+    let needs = orbgate(&["needs", "PUT /me", "GET /users", "PUT /me", "--policy", &policy]);
+    let lines: Vec<_> = needs.out.lines().take(4).collect();
+    assert_eq!(
+        (needs.code, lines.as_slice()),
+        (
+            0,
+            &[
+                "write",
+                "  write          2 calls, first argument 1: PUT /me",
+                "  earned:recent  2 calls, first argument 1: PUT /me (the token must earn it)",
+                "  earned:admin   1 call, first argument 2: GET /users (the token must earn it)",
+            ][..]
+        ),
+        "{needs:?}"
+    );
+    let all = "write earned:admin earned:recent";
+    for (scopes, step) in [("", "token_older"), ("write", "not_earned")] {
+        let given = ["--scopes", scopes, "--declared", all, "--requested", all];
+        let arguments =
+            [&["explain", "PUT", "/me", "--policy", &policy, "--token", "user", "--json"], &given[..]].concat();
+        let (_, answer) = json_of(&arguments, "", [1, 1]);
+        assert_eq!(answer["missing_step"], step, "{scopes}");
+    }
+    let lint = orbgate(&["lint", &policy]);
+    assert!(lint.code == 0 && !lint.out.contains("permits"), "{lint:?}");
+}
+
 #[test]
 fn needs_reads_requests_and_access_logs() {
     let shop = file("needs-logs.yaml", SHOP);

@@ -4,10 +4,10 @@
 use super::Engine;
 use crate::codes;
 use crate::decide::decision::Decision;
-use crate::decide::scopes;
 use crate::decide::token::{ScopeSet, Scopes};
 use crate::listing::Scope;
 use crate::tables::reason::Reason;
+use crate::tables::terms::is_earned;
 
 /// The two steps by which an application gets scopes: it declares them, and it requests them. A token has a scope
 /// only if both steps were done.
@@ -44,11 +44,12 @@ impl<'a> Grant<'a> {
         Self { declared: Some(declared.into()), requested: Some(requested.into()) }
     }
 
-    /// Whether a token that is issued now has the scope; `None` if the known steps don't determine it.
+    /// Whether a token that is issued now has the scope; `None` if the known steps don't determine it, as for each scope that
+    /// [must be earned](is_earned).
     #[must_use]
     pub fn carries(&self, scope: Scope<'_>) -> Option<bool> {
         let (declared, requested) = self.steps(scope);
-        both(declared, requested)
+        both(declared, requested).filter(|_| !is_earned(scope.name()))
     }
 
     /// The engine's scopes that a token issued now has; `None` if a step isn't known. Visits every scope of the policy.
@@ -70,7 +71,8 @@ impl<'a> Grant<'a> {
     /// The missing step for a denied call, given the scopes of its token. It is about the scope that the call needs. If
     /// the route needs more or other than one scope, it is about those scopes of the
     /// [owner's alternative](crate::Requirement::of_owner) that the token lacks: `both` also if one isn't declared and
-    /// another isn't requested. `None` if the call was allowed, or denied for a reason that neither step can change.
+    /// another isn't requested, `not_earned` if all of them [must be earned](is_earned). `None` if the call was allowed, or
+    /// denied for a reason that neither step can change.
     #[must_use]
     pub fn missing_step<'t>(&self, decision: &Decision<'_>, held: impl Into<Scopes<'t>>) -> Option<MissingStep> {
         match decision.reason() {
@@ -78,27 +80,38 @@ impl<'a> Grant<'a> {
             Reason::ScopeMissing => {
                 let (scope, held) = (decision.scope()?, held.into());
                 let Some(requirement) = decision.requirement() else {
-                    return Some(step(self.steps(scope)));
+                    return Some(self.step([scope].into_iter()));
                 };
-                let lacking = requirement.of_owner().filter(|scope| !has(*scope, held));
-                let steps = lacking.map(|scope| self.steps(scope));
-                Some(step(steps.fold((Some(true), Some(true)), |one, two| (both(one.0, two.0), both(one.1, two.1)))))
+                Some(self.step(requirement.of_owner().filter(|scope| !scope.is_among(held))))
             }
             _ => None,
         }
     }
 
+    /// The step that is missing for these scopes, which a token lacks.
+    fn step<'e>(&self, lacking: impl Iterator<Item = Scope<'e>>) -> MissingStep {
+        let (mut steps, mut is_earned_lacking) = (None, false);
+        for scope in lacking {
+            if is_earned(scope.name()) {
+                is_earned_lacking = true;
+                continue;
+            }
+            let (declared, requested) = self.steps(scope);
+            let so_far = steps.unwrap_or((Some(true), Some(true)));
+            steps = Some((both(so_far.0, declared), both(so_far.1, requested)));
+        }
+        match steps {
+            Some(steps) => step(steps),
+            None if is_earned_lacking => MissingStep::NotEarned,
+            None => MissingStep::TokenOlder,
+        }
+    }
+
     /// Whether each step was done for the scope, if known.
     fn steps(&self, scope: Scope<'_>) -> Steps {
-        let done = |step: Option<Scopes<'_>>| Some(has(scope, step?));
+        let done = |step: Option<Scopes<'_>>| Some(scope.is_among(step?));
         (done(self.declared), done(self.requested))
     }
-}
-
-/// Whether these scopes include this one.
-fn has(scope: Scope<'_>, scopes: Scopes<'_>) -> bool {
-    let row = scope.row();
-    row.is_some_and(|row| scopes::hold(scope.tables, scopes, u32::from(scope.index()), &row.terms))
 }
 
 /// Whether each step was done for a scope, if known.
@@ -139,6 +152,9 @@ codes! {
         /// Specification §5.6.
         TokenKind: "token_kind", "the scope applies only to a user's token, even where it is granted";
         NotKnown: "not_known", "the scope is not declared, or not requested, or granted after the token was issued";
+        NotEarned: "not_earned",
+            "the scope must be earned: no application can request it, and a gate gives it to tokens that pass its tests \
+                 (`derive` in the token configuration)";
     }
 }
 

@@ -365,9 +365,10 @@ public final class Questions {
      * @param scopes the scopes, in the order of the calls that first need them
      * @param isSmallest whether no smaller set is enough. False only if more than 20 scopes of alternatives have to be weighed
      * @param needs the same scopes, each with its calls
+     * @param earned the scopes that the token must earn as well, each with its calls. No client requests them
      * @param refusals calls that no scope allows
      */
-    public record Needs(String policy, String kind, long calls, List<String> scopes, boolean isSmallest, List<NeededScope> needs, List<RefusedCalls> refusals) {}
+    public record Needs(String policy, String kind, long calls, List<String> scopes, boolean isSmallest, List<NeededScope> needs, List<NeededScope> earned, List<RefusedCalls> refusals) {}
 
     /**
      * A scope that calls need.
