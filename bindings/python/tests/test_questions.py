@@ -6,6 +6,7 @@ import itertools
 import pickle
 
 import orbgate
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 from orbgate import NoRouteError, Policy, TableError, Token
 
@@ -108,6 +109,19 @@ def test_the_least_set_of_scopes(policy: Policy, kind: str) -> None:
         grouped.setdefault(policy.decide(*call, Token(kind, "")), []).append(call)
     assert list(least.refusals) == [(*alike[0], denial, len(alike)) for denial, alike in grouped.items()]
     assert sum(refusal.calls for refusal in least.refusals) == len(refused) > len(least.refusals)
+
+
+def test_scopes_that_a_token_earns_are_apart() -> None:
+    policy = Policy.from_yaml(
+        "orbgate: 1\napis: { a: { base_path: '', scopes: { write: { orbs: false, and: 'earned:new', routes: [PUT /me] }, "
+        "'earned:new': { orbs: false, routes: [GET /me] } } } }\n"
+    )
+    asked = [("PUT", "/me"), ("GET", "/me")]
+    least = policy.least_scopes(asked)
+    assert (least.scope, [tuple(need) for need in least.earned]) == ("write", [("earned:new", "PUT", "/me", 2)])
+    table = pa.table({"method": [method for method, _ in asked], "target": [target for _, target in asked]})
+    assert policy.least_scopes(table, "user") == least
+    assert policy.explain("GET", "/me", Token("user", "write")).missing_step == "not_earned"
 
 
 def test_calls_may_be_bytes(policy: Policy) -> None:

@@ -216,7 +216,7 @@ class Policy(_native.Policy):
             values = {"kind": kind_of(kind), "scopes": "", "allow_bonus_orbs_use": False}
             data, names = of_table(calls, columns, values, by)
             answers = _native.least_scopes_of_table(self, data, names, values, by)
-            least = {of: least_of(*answer) for of, *answer in answers}
+            least = {of: least_of(needs, earned, smallest, refusals) for of, needs, earned, smallest, refusals in answers}
             return least[None] if by is None else least
         if columns is not None or by is not None:
             raise ValueError("`columns` and `by` can be used only with a table")
