@@ -6,7 +6,6 @@ import itertools
 import pickle
 
 import orbgate
-import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 from orbgate import NoRouteError, Policy, TableError, Token
 
@@ -112,6 +111,7 @@ def test_the_least_set_of_scopes(policy: Policy, kind: str) -> None:
 
 
 def test_scopes_that_a_token_earns_are_apart() -> None:
+    pa = pytest.importorskip("pyarrow")
     policy = Policy.from_yaml(
         "orbgate: 1\napis: { a: { base_path: '', scopes: { write: { orbs: false, and: 'earned:new', routes: [PUT /me] }, "
         "'earned:new': { orbs: false, routes: [GET /me] } } } }\n"
