@@ -105,7 +105,7 @@ def test_without_times_there_is_no_since() -> None:
 
 def part(rows: list[tuple[str, str, int]]) -> Any:
     """Calls as a part of a log: caller, outcome and second."""
-    decided = [{"decision": "allow" if outcome == "ok" else "deny", "reason": "scope_held" if outcome == "ok" else outcome, "scope": "write", "route": "POST /v/a", "about": None} for _, outcome, _ in rows]
+    decided = [{"decision": "allow" if outcome == "ok" else "deny", "reason": "scope_held" if outcome == "ok" else outcome, "scope": "write", "route": "POST /v/a", "about": None, "needs": None} for _, outcome, _ in rows]
     table = pa.Table.from_pylist(decided, pa.schema([(name, pa.string()) for name in decided[0]]))
     columns = {"caller": pa.array([caller.encode() for caller, *_ in rows]), "time": pa.array([second * 1_000_000 for *_, second in rows], pa.timestamp("us")), "served_status": pa.nulls(len(rows), pa.int64()), "row": pa.array(range(1, len(rows) + 1))}
     columns |= {name: pa.array([name.encode()] * len(rows)) for name in ("kind", "scopes")}

@@ -291,7 +291,7 @@ def not_charged(world: World) -> None:
 SUMS: dict[str, tuple[Callable[[World], None], str, str, str]] = {
     "half of the rows": (lost_rows, "calls_missing", "medium", " captures of the ledger have no call in the log, by account and hour"),
     "not charged": (not_charged, "captures_missing", "medium", "served calls that consume orbs have no capture in the ledger"),
-    "twice the price": (dearer, "other_price", "medium", " orbs were captured in hours in which the policy states "),
+    "twice the price": (dearer, "other_price", "medium", "the difference is 30 orbs more for each call to POST /run"),
 }
 
 

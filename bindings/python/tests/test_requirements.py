@@ -6,6 +6,7 @@ import json
 import pickle
 import random
 from collections import Counter
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,24 @@ def test_scopes_that_must_be_earned_are_not_grants() -> None:
     assert [use.scope for use in made.unused] == ["read:level"] and not made.unknown.scopes
     # A denial needs its cause nevertheless.
     assert {row.scope for row in made.scopes.missing} == {"read:level", "earned:admin", "earned:level"}
+
+
+def test_a_login_that_is_too_old_is_no_invalid_token_and_no_lost_scope() -> None:
+    """A gate answers 401 to a valid token, which may have no scopes at all, if the route wants a newer login."""
+    policy = Policy.from_file(Path(__file__).resolve().parents[3] / "policy" / "cases" / "policies" / "derive.yaml")
+    start = datetime(2026, 11, 2, tzinfo=timezone.utc)
+    log = [
+        {"time": start + timedelta(minutes=at), "kind": "user", "caller": f"user-{at % 6}", "method": method, "target": target, "scopes": scopes, "status": status}
+        for at in range(480)
+        for method, target, scopes, status in (
+            ("GET", "/d/me", "earned:any-token", 200),
+            # The login gets old after the first half.
+            ("POST", "/d/transfers", "earned:verified", 200) if at < 240 else ("POST", "/d/transfers", "", 401),
+            ("GET", "/d/keys", "read:users earned:admin", 200) if at < 240 else ("GET", "/d/keys", "read:users", 403),
+        )
+    ]
+    figures = report(pa.Table.from_pylist(log), policy, columns={"served_status": "status"}).figures
+    outcomes = {row.outcome for row in figures.denials.failures}
+    assert "insufficient_user_authentication" in outcomes and not outcomes & {"invalid_token", "no_token"}
+    assert not {row.kind for row in figures.findings} & {"lost_scope", "guesses", "unequal_answers"}
+    assert any("came with an older or weaker login than their route wants since 2026-11-02 04:00" in row.sentence for row in figures.findings)

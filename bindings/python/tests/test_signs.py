@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import random
+import re
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,6 +29,19 @@ COLUMNS = {"served_status": "status", **{name: name for name in NAMED}}
 
 def healthy(log: Log) -> None:
     pass
+
+
+def no_status(log: Log) -> None:
+    """Since noon, one of three pods writes 0 as the status of each call."""
+    for row in log.rows:
+        row.update(instance=f"pod-{log.choose.randrange(3)}", status=row["status"] or log.status(row))
+        if row["instance"] == "pod-1" and row["time"] >= log.part(0.5):
+            row["status"] = 99
+
+
+def two_slashes(log: Log) -> None:
+    for at in range(25):
+        log.call("web-app", log.part(0.4) + timedelta(minutes=at), f"GET //v1/{'accounts' if at % 2 else 'transfers'}/{at}", status=404)
 
 
 def without_hours(log: Log) -> None:
@@ -398,6 +414,8 @@ SIGNS: dict[str, tuple[Callable[[Log], None], str, str, tuple[str, ...]]] = {
     "only 200": (only_200, "medium", "other_spelling", ("the column `served_status` has only 200 in the ", " of pod-1 since 2026-11-0")),
     "one pod twice": (one_pod_twice, "medium", "copied_rows", ("are copies of other rows in all columns, from 2026-11-02 10:0",)),
     "other names": (hashed_names, "medium", "other_spelling", ("the column `caller` names other users since 2026-11-0", "100 users have no call after it, and 100 none before it")),
+    "no status": (no_status, "medium", "other_spelling", ("the column `served_status` has no status of HTTP in ", " rows of pod-1 from 2026-11-02 12:0", "and in 0 of all others")),
+    "two slashes": (two_slashes, "low", "lost_base_path", ("25 calls by web-app without a route begin with //v1, another spelling of /v1, from ",)),
     "another system": (another_system, "medium", "other_system", ("none of the 3 addresses in the 150 rows of test-0, test-1 ", "the 3 others share theirs")),
     "slow reading": (slow_reading, "low", "enumeration", ("reads 239 different objects of GET /v1/accounts/{id} with ids from 4002 to 4478, each once and in their order", "among them 21 others")),
     "a digit for a letter": (digit_for_letter, "medium", "lookalike", ("caller rate-f3ed, first seen in row ", "differs from rate-feed by one character: 9 calls")),
@@ -551,7 +569,13 @@ def maintenance(log: Log) -> None:
     log.call("web-app", log.part(0.9), "GET /v1/accounts", caller="app-9", status=503)
 
 
-@pytest.mark.parametrize("happened", [run_of_a_month, old_versions, maintenance])
+def load_test(log: Log) -> None:
+    """A load test calls all routes of its own account for 25 minutes, also the one that changes an object."""
+    for at in range(3_600):
+        log.call("partner-pay", log.part(0.5) + timedelta(seconds=at / 3), "DELETE /v1/transfers/8814" if at % 60 == 0 else f"GET /v1/accounts/{at % 50}", caller="k6", status=200, scopes="transfers:write accounts:read")
+
+
+@pytest.mark.parametrize("happened", [run_of_a_month, old_versions, maintenance, load_test])
 def test_what_is_usual_accuses_nobody(happened: Callable[[Log], None]) -> None:
     findings = made(happened, True).figures.findings
     assert {row.level for row in findings if row.kind != "warnings"} <= {"low"}, [(row.level, row.kind, row.sentence) for row in findings]
@@ -572,12 +596,12 @@ def test_functions_with_one_status_write_no_other_statuses() -> None:
 def test_a_clock_that_drifts_is_no_zone() -> None:
     """Among its steps, those of half an hour are as many as any others."""
     from orbgate._report.evidence import OTHER_STEP
-    from orbgate._report.signs.trust import _zones
+    from orbgate._report.signs.trust.zones import mixed_zones
 
     def said(others: int) -> list[str]:
         steps = Counter({2: 60, -2: 60, OTHER_STEP: others})
         ground: Any = SimpleNamespace(evidence=SimpleNamespace(steps=steps, sources=SimpleNamespace(rows=list)), period=(0, 1))
-        return [row.kind for row in _zones(ground)]
+        return [row.kind for row in mixed_zones(ground)]
 
     assert (said(0), said(500)) == (["mixed_zones"], [])
 
@@ -599,6 +623,77 @@ def test_a_scope_that_one_call_lacks_is_no_token_that_some_servers_refuse() -> N
             log.call("web-app", log.part(0.5) + timedelta(minutes=2 * at), call, instance=f"pod-{at % 2}", caller="app-2", status=status)
 
     assert "unequal_answers" not in {row.kind for row in made(lacks).figures.findings}
+
+
+def test_a_call_that_is_forbidden_for_a_time_is_no_token_that_some_servers_refuse() -> None:
+    def forbids(log: Log) -> None:
+        for at in range(80):
+            log.call("web-app", log.part(0.5) + timedelta(minutes=2 * at), "GET /v1/accounts", instance=f"pod-{at % 2}", caller="app-2", status=200 if at % 2 else 403)
+
+    assert "unequal_answers" not in {row.kind for row in made(forbids).figures.findings}
+
+
+def test_an_instance_that_ends_early_in_a_long_log_is_said() -> None:
+    def ends(log: Log) -> None:
+        for row in log.rows:
+            row["instance"] = f"pod-{log.choose.randrange(3)}"
+        log.rows = [row for row in log.rows if row["instance"] != "pod-2" or row["time"] < log.part(0.14)]
+
+    [said] = [row for row in made(ends, True).figures.findings if row.kind == "source_ends"]
+    assert "the rows of instance pod-2 end on 2026-11-02 13:" in said.sentence and "after 5." in said.sentence
+
+
+def test_a_sample_is_said_although_people_make_no_calls_then() -> None:
+    """On Friday, users call, too. Since Saturday, only machines do, and the log has one of their rows in twelve."""
+
+    def kept(log: Log) -> None:
+        for at in range(96 * 60):
+            log.call("rate-feed", START + timedelta(minutes=at), caller=f"machine-{at % 6}")
+        for at in range(1_600):
+            log.call("web-app", START + timedelta(days=1, seconds=50 * at), caller=f"user-{at % 40}")
+        later = START + timedelta(days=2)
+        machines = {"tax-tool", "back-office", "rate-feed", *(f"machine-{at}" for at in range(6))}
+        log.rows = [row for row in log.rows if row["time"] < later or (row["caller"] in machines and log.choose.random() < 1 / 12)]
+
+    [said] = [row for row in made(kept, True).figures.findings if row.kind == "thinner_sample"]
+    assert re.search("all callers make about 1 in 1[123] of", said.sentence) and " callers that call in nearly every hour alike" in said.sentence
+
+
+@pytest.mark.parametrize("is_of_a_server", [False, True])
+def test_tokens_that_expire_are_no_servers_that_refuse_them(is_of_a_server: bool) -> None:
+    """After a newsletter, users come back with tokens that have expired, and renew them. Of servers, one refuses each third call."""
+
+    def refused(log: Log) -> None:
+        for user in range(150):
+            log.call("web-app", log.part(user / 400), "GET /v1/accounts", caller=f"user-{user}", status=200)
+            for at in range(9):
+                is_refused = not at % 3 if is_of_a_server else not at
+                log.call("web-app", log.part(0.6) + timedelta(seconds=20 * user + 4 * at), "GET /v1/accounts", caller=f"user-{user}", status=401 if is_refused else 200)
+
+    figures = made(refused).figures
+    of = {row.kind: row.level for rows in (figures.findings, figures.facts) for row in rows}
+    assert of["refused_though_allowed"] == ("medium" if is_of_a_server else "fact")
+
+
+def test_rows_of_an_instance_that_cannot_be_read_are_not_absent(tmp_path: Path) -> None:
+    """Since noon, one of three instances leaves a column out."""
+    log = Log(False)
+    log.rows.sort(key=lambda row: row["time"])
+    names = ("time", "method", "target", "kind", "scopes", "caller", "status", "instance")
+    with (tmp_path / "log.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        for row in log.rows:
+            of = {**row, "instance": f"pod-{log.choose.randrange(3)}", "status": row["status"] or log.status(row)}
+            is_torn = of["instance"] == "pod-1" and row["time"] >= log.part(0.5)
+            writer.writerow([of[name] for name in names if not (is_torn and name == "caller")])
+    columns = {"served_status": "status", "instance": "instance"}
+    figures = report(tmp_path / "log.csv", BANK, columns=columns, time_zone="UTC", public=PUBLIC).figures
+    of_kind = {row.kind: row.sentence for row in figures.findings}
+    assert "source_ends" not in of_kind and "the last readable rows of instance pod-1 come on 2026-11-02 1" in of_kind["unread_source"]
+    [reason] = figures.log.unread_by_reason
+    assert reason.near is not None and abs(reason.near - log.part(0.5)) < timedelta(minutes=5)
+    assert f", at about {reason.near:%Y-%m-%d %H:%M}: " in of_kind["unread_rows"]
 
 
 def test_a_client_of_a_removed_route_tries_nothing() -> None:

@@ -102,7 +102,7 @@ mod _native {
     #[pymodule_export]
     use super::table::decide_table;
     #[pymodule_export]
-    use super::terms::{detail, reason};
+    use super::terms::{detail, is_earned, reason};
     #[pymodule_export]
     use super::token::Token;
     #[pymodule_export]

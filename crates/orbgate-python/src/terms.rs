@@ -25,6 +25,12 @@ pub(crate) fn detail(code: &str) -> PyResult<(usize, &'static str)> {
     Ok((number, detail.explanation()))
 }
 
+/// Whether a scope of a policy must be earned: no client can request it.
+#[pyfunction]
+pub(crate) fn is_earned(scope: &str) -> bool {
+    orbgate::is_earned(scope)
+}
+
 /// The reason of a code.
 pub(crate) fn reason_of(code: &str) -> PyResult<Reason> {
     let reason = Reason::ALL.into_iter().find(|one| one.as_str() == code);

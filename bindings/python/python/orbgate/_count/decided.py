@@ -45,12 +45,13 @@ class Part(NamedTuple):
 class Decided:
     """A log with its decisions, part by part."""
 
-    def __init__(
-        self, log: Reader, policy: Policy, watch: Callable[[], None] | None = None, base: Policy | None = None, unused: Collection[str] = ()
-    ) -> None:
+    def __init__(self, log: Reader, policy: Policy, watch: Callable[[], None] | None = None, base: Policy | None = None, unused: Collection[str] = ()) -> None:
         """Nothing is warned about `unused` columns."""
         self.unread = 0
         self.unread_kinds: Kinds = {}
+        # Of the first unreadable row for each reason, the time of the last readable row before it, in microseconds since 1970.
+        self.near: dict[int, int | None] = {}
+        self.last_time: list[int] = []
         self.broken: str | None = None
         self.matches = Matches()
         self._log = log
@@ -166,10 +167,15 @@ class Decided:
                 self.matches.add(calls, decided)
                 decided = self._sought(calls, decided)
                 is_read = pc.is_null(calls["error"])
-                self._set_aside(calls.filter(pc.invert(is_read)))
                 # Without a zone, because the machine might have no time zone data, not even UTC.
                 time = calls["time"].cast(pa.timestamp("us"))
-                for name, column in (("time", time), ("caller", names(calls["caller"])), ("method", names(calls["method"])), ("target", targets(calls["target"]))):
+                self._set_aside(calls, pc.invert(is_read), time)
+                for name, column in (
+                    ("time", time),
+                    ("caller", names(calls["caller"])),
+                    ("method", names(calls["method"])),
+                    ("target", targets(calls["target"])),
+                ):
                     calls = calls.set_column(calls.column_names.index(name), name, column)
                 at_end = batch["row"][-1].as_py() % ROWS_AT_ONCE == 0
                 yield Part(calls.filter(is_read), decided.filter(is_read), before and before.filter(is_read), at_end)
@@ -197,7 +203,16 @@ class Decided:
         decided = decided.append_column("sought", pc.replace_with_mask(reason, is_asked, sought.combine_chunks()))
         return decided.set_column(decided.column_names.index("about"), "about", about)
 
-    def _set_aside(self, rows: Any) -> None:
+    def _set_aside(self, calls: Any, is_unread: Any, time: Any) -> None:
+        rows = calls.filter(is_unread)
+        micros = pc.if_else(is_unread, None, time.cast(pa.int64())).combine_chunks()
         if rows.num_rows:
             self.unread += rows.num_rows
             count(self.unread_kinds, rows["row"], rows["error"])
+            before = pc.fill_null_forward(pa.concat_arrays([pa.array(self.last_time, pa.int64()), micros]))[len(self.last_time) :]
+            for _, first in self.unread_kinds.values():
+                row = first[0][0]
+                if row not in self.near:
+                    self.near[row] = before[row - calls["row"][0].as_py()].as_py()
+        if len(known := micros.drop_null()):
+            self.last_time = [known[-1].as_py()]

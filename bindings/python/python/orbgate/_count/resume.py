@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FORMAT = "orbgate resume 23"
+FORMAT = "orbgate resume 24"
 # The most seconds of work that are lost if a run is killed, or interrupted after counting.
 EVERY = 60.0
 # The file might come from anywhere, so it can contain only plain data and these classes.

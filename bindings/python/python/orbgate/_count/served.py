@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Any
 
 from .._extras import needs
+from .._native import is_earned
 from .._terms import Effect, Reason
 
 # Any other status, such as 409 or 500, is unclear: the server might have let the call in before it failed. A ledger's denial
@@ -22,7 +24,8 @@ SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED = "served though denied", "refused 
 SKEW = timedelta(minutes=1)
 # The text on the page.
 RULE = (
-    f"A status below 300 counts as served, and so does {NOT_MODIFIED}. Other statuses below 400 are redirects, for example to a login; they are counted separately, "
+    f"A status below 300 counts as served, and so does {NOT_MODIFIED}. Other statuses below 400 are redirects, for example "
+    "to a login; they are counted separately, "
     f"as neither served nor refused. {', '.join(str(status) for status in REFUSALS if status not in ERRORS)} count as refused, and so do "
     f"{' and '.join(map(str, ERRORS))} if the policy denies the call. If it allows the call, these might mean a missing object or an invalid body, "
     "so they count as neither, like any other status. A public route’s own refusal, for example of a wrong password, also counts as neither"
@@ -60,12 +63,28 @@ def is_expired_token(calls: Any) -> Any:
     return pc.and_(pc.equal(calls["served_status"], Reason.INVALID_TOKEN.status).fill_null(False), past_expiry(calls, -SKEW))
 
 
-def is_refused_token(calls: Any) -> Any:
+def is_refused_token(calls: Any, decided: Any) -> Any:
     """The same, and calls that were refused with 401 whose token the log shows without scopes, as of one that was revoked."""
     pc = needs("pyarrow.compute", "logs")
     is_bare = pc.and_(pc.is_valid(calls["kind"]), pc.equal(pc.binary_length(calls["scopes"].fill_null(b"")), 0)).fill_null(False)
     is_refused = pc.equal(calls["served_status"], Reason.INVALID_TOKEN.status).fill_null(False)
-    return pc.or_(is_expired_token(calls), pc.and_(is_refused, is_bare))
+    return pc.or_(is_expired_token(calls), pc.and_not(pc.and_(is_refused, is_bare), is_old_login(calls, decided)))
+
+
+def is_old_login(calls: Any, decided: Any) -> Any:
+    """Flags for calls with a valid token that were refused with 401 because their route wants a scope that a newer or stronger login gives."""
+    pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
+    is_refused = pc.equal(calls["served_status"], Reason.INSUFFICIENT_USER_AUTHENTICATION.status)
+    is_lacking = pc.and_(is_refused, pc.equal(decided["reason"], Reason.SCOPE_MISSING.value)).fill_null(False)
+    # The scope that owns the route, or the alternatives that the route needs, as JSON.
+    needed = pc.coalesce(decided["needs"], decided["scope"])
+    every = pc.unique(needed.filter(is_lacking)).drop_null().to_pylist()
+    return pc.and_(is_lacking, pc.is_in(needed, pa.array([one for one in every if any(map(is_earned, _scopes(one)))], pa.string())))
+
+
+def _scopes(needed: str) -> list[str]:
+    """The scopes in a scope's name, or in alternatives as JSON."""
+    return [scope for one in json.loads(needed) for scope in one] if needed.startswith("[") else [needed]
 
 
 def is_preflight(calls: Any, position: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
@@ -55,8 +56,8 @@ from .signs import Ground, joined, signs
 from .spans import spans
 from .spread import with_spread
 from .switch import SideCounts, Sides
-from .thresholds import RENEWED_SECONDS
-from .timelines import FEW, Timelines, second_of
+from .thresholds import RENEWED_AGAIN, RENEWED_SECONDS
+from .timelines import FEW, Timelines, second_of, time_of
 from .tokens import TokenCounts
 from .usage import Usage, with_windows
 
@@ -168,6 +169,7 @@ def count(
     times = None if first is None or last is None else Period(second_of(first), second_of(last), not log.has_days_alone)
     failed, looks = _looks(counted, log, policy, times)
     compared = None if counted.reconciling is None else counted.reconciling.compared(first, last)
+    of_log = _log(log, outlying)
     ground = Ground(
         counted.evidence,
         policy,
@@ -180,6 +182,7 @@ def count(
         log.other_policy is not None,
         earlier,
         compared,
+        [second_of(row.near) for row in of_log.unread_by_reason if row.near is not None and row.rows >= FEW],
     )
     of_signs = signs(ground)
     held = with_windows(usage.caller_rows(), of_signs.seen, joined(of_signs.periods), of_signs.seen_is_whole)
@@ -197,9 +200,9 @@ def count(
             denials.rows(looks, callers.calls_of, usage.carried, log.has_days_alone, has_statuses), denials.groups.is_exact,
             denials.times(timelines, unit, first, last), failed, timelines.is_exact,
         ),
-        log=_log(log, outlying),
+        log=of_log,
         bursts=Rows(Burst) if log.other_policy is not None else bursts(timelines, times),
-        tokens=Tokens(counted.tokens.rows(), counted.tokens.is_exact, counted.tokens.early, counted.tokens.turned, *timelines.renewed(RENEWED_SECONDS)),
+        tokens=Tokens(counted.tokens.rows(), counted.tokens.is_exact, counted.tokens.early, counted.tokens.turned, *timelines.renewed(RENEWED_SECONDS, RENEWED_AGAIN)),
         signs=of_signs,
         reconciled=None if counted.reconciling is None or compared is None else counted.reconciling.figures(compared),
     )
@@ -234,7 +237,7 @@ def _looks(counted: Counted, log: Decided, policy: Policy, period: Period | None
 
 def _log(log: Decided, outlying: Sequence[OutlyingTime]) -> LogFigures:
     warned = log.other_policy
-    by_reasons = (UnreadRows(kind.reason, kind.rows, tuple(row for row, _ in kind.first), kind.first[0][1]) for kind in by_reason(log.unread_kinds))
+    by_reasons = (UnreadRows(kind.reason, kind.rows, tuple(row for row, _ in kind.first), kind.first[0][1], _near(log, kind.first[0][0])) for kind in by_reason(log.unread_kinds))
     return LogFigures(
         format=log.format,
         arguments=log.arguments,
@@ -248,6 +251,12 @@ def _log(log: Decided, outlying: Sequence[OutlyingTime]) -> LogFigures:
         other_policy=warned and warned.sentence,
         has_other_base=warned is not None and warned.is_base,
     )
+
+
+def _near(log: Decided, row: int) -> datetime | None:
+    """The time of the last readable row before an unreadable one."""
+    micros = log.near.get(row)
+    return None if micros is None else time_of(micros // 1_000_000)
 
 
 class CallerCounts:

@@ -12,9 +12,9 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .. import _native
 from .._count.counts import Counts
-from .._count.served import is_refused_token, served_though_denied
+from .._count.served import served_though_denied
 from .._terms import Effect, Reason
-from .timelines import HOUR, LET_IN, OK, OWN, REJECTED, outcomes
+from .timelines import HOUR, LET_IN, OK, OLD_LOGIN, OWN, REJECTED, outcomes
 
 if TYPE_CHECKING:
     from .._count.decided import Decided, Part
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SERVED, MISSING, LACKING, UNKNOWN, ELSE = "served", "missing", "refused", "without a valid token", "otherwise"
 CLASSES = {
     OK: SERVED, LET_IN: SERVED, "404": MISSING, REJECTED: LACKING, Reason.SCOPE_MISSING.value: LACKING, Reason.USER_TOKEN_REQUIRED.value: LACKING,
-    Reason.METHOD_NOT_DECLARED.value: LACKING, OWN: UNKNOWN, Reason.NO_TOKEN.value: UNKNOWN, Reason.INVALID_TOKEN.value: UNKNOWN,
+    OLD_LOGIN: LACKING, Reason.METHOD_NOT_DECLARED.value: LACKING, OWN: UNKNOWN, Reason.NO_TOKEN.value: UNKNOWN, Reason.INVALID_TOKEN.value: UNKNOWN,
 }  # fmt: skip
 # The most rows of counts of one table. Beyond, those with the fewest calls are dropped.
 MOST = 1 << 17
@@ -231,8 +231,10 @@ class Evidence:
             who = timed["token" if self.has_tokens else "caller"]
             # A wrong password, a scope that the policy demands, or a method that it lacks, shows nothing of whether a token is known.
             is_of_token = pc.and_(pc.is_valid(who), pc.invert(pc.is_in(timed["outcome"], pa.array([*OF_NO_TOKEN]))))
-            # Without a status, only the policy refuses.
-            is_of_token = pc.and_(is_of_token, pc.is_valid(timed["status"]))
+            # Without a status, only the policy refuses, and a server that knows no token of a call refuses it with 401. What it serves although
+            # the policy denies it is another finding.
+            is_known = pc.and_(pc.invert(pc.equal(timed["outcome"], LET_IN)), pc.or_(pc.not_equal(timed["outcome"], REJECTED), pc.equal(timed["status"], UNAUTHORIZED)))
+            is_of_token = pc.and_(pc.and_(is_of_token, pc.is_valid(timed["status"])), is_known)
             self.of_sources.add(timed.append_column("who", who).filter(is_of_token))
         about = timed.filter(pc.and_(pc.is_valid(timed["key"]), pc.is_valid(timed["location"])))
         # Another method than those of the policy is a part of what a call is about.
@@ -260,7 +262,7 @@ class Evidence:
         calls, decided = part.calls, part.decided
         micros = calls["time"].cast(pa.int64())
         second = pc.divide(pc.floor_temporal(calls["time"], unit="second").cast(pa.int64()), 1_000_000)
-        outcome = pc.if_else(is_refused_token(calls), Reason.INVALID_TOKEN.value, outcomes(calls["served_status"], decided))
+        outcome = outcomes(calls, decided)
         named = {name: calls[name] if name in calls.column_names else pa.nulls(calls.num_rows, pa.binary()) for name in NAMED}
         is_allowed = pc.equal(decided["decision"], Effect.ALLOW.value)
         table = pa.table({
@@ -421,8 +423,10 @@ class Evidence:
 SEPARATORS = b":._-/"
 # Scopes of which only the last words are shorter.
 SHORT = b"with shorter last words"
+# What a server answers to a token that it doesn't know.
+UNAUTHORIZED = Reason.INVALID_TOKEN.status
 # Refusals that say nothing of whether a server knows a token.
-OF_NO_TOKEN = (OWN, Reason.SCOPE_MISSING.value, Reason.USER_TOKEN_REQUIRED.value, Reason.METHOD_NOT_DECLARED.value)
+OF_NO_TOKEN = (OWN, OLD_LOGIN, Reason.SCOPE_MISSING.value, Reason.USER_TOKEN_REQUIRED.value, Reason.METHOD_NOT_DECLARED.value)
 # The columns that are read only if they are named.
 NAMED = ("address", "token", "instance", "account")
 DAY_MICROS = 86_400_000_000

@@ -187,13 +187,14 @@ class UnreadRow(NamedTuple):
 
 class UnreadRows(NamedTuple):
     """Unreadable rows with the same reason, in which `…` replaces the parts that differ. `first` has the first rows, counted from
-    1, and `why` is the error in the first one.
+    1, `why` is the error in the first one, and `near` the time of the last readable row before it, if there is one.
     """
 
     reason: str
     rows: int
     first: tuple[int, ...]
     why: str
+    near: datetime | None = None
 
 
 class LogFile(NamedTuple):

@@ -55,7 +55,7 @@ class Reconciled(NamedTuple):
 class Compared(NamedTuple):
     """What is compared: the entries, each once, with the number of `copies` that were in the file; the holds with what became of them; the
     calls that consume orbs or have a hold, with it; and the holds `inside` the time of the log, with whether they have their call in it.
-    Of a log that names accounts, but no holds, `by_account` sums what its served calls cost, by hour.
+    Of a log that names accounts, but no holds, `by_account` sums what its served calls cost, by hour and route.
     """
 
     entries: Any
@@ -155,13 +155,14 @@ def _once(entries: Any) -> tuple[Any, int]:
 
 
 def _by_account(calls: Any) -> Any:
-    """The served calls that consume orbs, by account and hour."""
+    """The served calls that consume orbs, by account, hour and route."""
     is_served = pc.and_(pc.less(calls["status"], FAILED).fill_null(False), pc.not_equal(calls["amount"], 0).fill_null(True))
     calls = calls.filter(pc.and_(is_served, pc.is_valid(calls["second"])))
     hour = pc.floor(pc.divide(calls["second"].cast(pa.float64()), 3_600)).cast(pa.int64())
     columns = {
         "account": calls["account"],
         "hour": hour,
+        "route": calls["route"],
         "calls": pa.repeat(1, calls.num_rows),
         "stated": calls["amount"].fill_null(0),
         "unstated": pc.is_null(calls["amount"]).cast(pa.int64()),
@@ -170,7 +171,7 @@ def _by_account(calls: Any) -> Any:
 
 
 def _plain_sums(table: Any, of: dict[str, str]) -> Any:
-    sums = table.group_by(["account", "hour"]).aggregate([*of.items()])
+    sums = table.group_by(["account", "hour", "route"]).aggregate([*of.items()])
     return sums.rename_columns([name.removesuffix("_sum") for name in sums.column_names])
 
 

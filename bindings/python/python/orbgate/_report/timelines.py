@@ -11,7 +11,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._count.counts import Counts
-from .._count.served import REFUSED, SERVED, is_refused_token, served
+from .._count.served import REFUSED, SERVED, is_old_login, is_refused_token, served
 from .._terms import Effect, Reason
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 OK, LET_IN = "ok", "served though denied"
 # The outcomes of allowed calls that failed, apart from statuses such as `404`: any from 500 on, refused by the server, and refused by a public route itself.
 ERROR, REJECTED, OWN = "5xx", "refused", "refused by a public route"
+# Denied because the login is older, or weaker, than the route wants. The client sends its user to log in again, and goes on.
+OLD_LOGIN = Reason.INSUFFICIENT_USER_AUTHENTICATION.value
 # The fewest failures of a client, and the fewest calls before them for a comparison.
 FEW = 10
 # As many calls after it show whether it is over: a client that can make calls again isn't broken.
@@ -31,10 +33,10 @@ GOOD_WEIGHT, RARE = 9, 20
 ENOUGH = 100
 # How many times the usual share of failures an outage has at least.
 OUTLYING = 8
-HOUR = 3_600
+HOUR, DAY = 3_600, 86_400
 # The most rows of counts. With more, times are counted by the next longer unit, and then only those of callers whose calls fail.
 MOST_ROWS = 1 << 19
-UNITS = (1, 60, HOUR, 86_400, 0)
+UNITS = (1, 60, HOUR, DAY, 0)
 EPOCH = datetime(1970, 1, 1)
 KEYS = ("caller", "scope", "location", "outcome")
 
@@ -64,7 +66,7 @@ class Timelines(Counts):
         second = pc.divide(pc.floor_temporal(calls["time"], unit="second").cast(pa.int64()), 1_000_000)
         columns = {
             "caller": calls[self._by], "scope": decided["scope"], "location": pc.coalesce(decided["route"], decided["about"]),
-            "outcome": pc.if_else(is_refused_token(calls), Reason.INVALID_TOKEN.value, outcomes(calls["served_status"], decided)), "first": second, "last": second, "row": calls["row"],
+            "outcome": outcomes(calls, decided), "first": second, "last": second, "row": calls["row"],
         }  # fmt: skip
         timed = pa.table(columns)
         self.add(self._in_bins(timed.filter(pc.is_valid(timed["first"]))))
@@ -173,9 +175,9 @@ class Timelines(Counts):
         rows: list[dict[str, Any]] = _plain(hourly).sort_by([(name, "ascending") for name in ("caller", "location", "hour")]).to_pylist()
         return rows
 
-    def renewed(self, within: int) -> tuple[int, int]:
-        """The calls of named callers that the server refused although the policy allows them, and those of them whose caller was served within
-        so many seconds.
+    def renewed(self, within: int, again: int) -> tuple[int, int]:
+        """The calls of named callers that the server refused although the policy allows them, and those of them whose caller was served `within`
+        so many seconds, and then not refused `again` so soon: what a part of the servers refuses is.
         """
         self.fit()
         if not self._rows() or UNITS[self._unit] > 60 or not UNITS[self._unit]:
@@ -186,10 +188,16 @@ class Timelines(Counts):
         part = part.sort_by([("caller", "ascending"), ("first", "ascending")]).combine_chunks()
         if not part.num_rows:
             return 0, 0
-        caller, is_ok = part["caller"].combine_chunks().dictionary_encode().indices, pc.equal(part["outcome"], OK)
+        caller, is_ok = part["caller"].combine_chunks().dictionary_encode().indices, pc.equal(part["outcome"], OK).combine_chunks()
         next_caller, next_first = (pc.fill_null_backward(pc.if_else(is_ok, column, None)) for column in (caller, part["first"]))
         is_soon = pc.and_(pc.equal(next_caller, caller), pc.less_equal(pc.subtract(next_first, part["last"]), within)).fill_null(False)
         is_refused = pc.invert(is_ok)
+        # The next row is the first refusal after calls that were served.
+        is_begin = pc.and_(is_ok[:-1], is_refused[1:])
+        begins = [pa.concat_arrays([pc.if_else(is_begin, column[1:], None), pa.nulls(1, column.type)]) for column in (caller, part["first"].combine_chunks())]
+        begin_caller, begin_first = map(pc.fill_null_backward, begins)
+        is_again = pc.and_(pc.equal(begin_caller, caller), pc.less_equal(pc.subtract(begin_first, part["last"]), again)).fill_null(False)
+        is_soon = pc.and_not(is_soon, is_again)
         return pc.sum(part["calls"].filter(is_refused)).as_py() or 0, pc.sum(part["calls"].filter(pc.and_(is_refused, is_soon))).as_py() or 0
 
     def _in_bins(self, table: Any) -> Any:
@@ -205,8 +213,11 @@ def _plain(table: Any) -> Any:
     return table.rename_columns([name.removesuffix("_min").removesuffix("_max").removesuffix("_sum") for name in table.column_names])
 
 
-def outcomes(status: Any, decided: Any) -> Any:
-    """The outcome of each call: `OK`, `LET_IN`, the reason of a denial, or the way in which an allowed call failed."""
+def outcomes(calls: Any, decided: Any) -> Any:
+    """The outcome of each call: `OK`, `LET_IN`, the reason of a denial, or the way in which an allowed call failed. A token that was refused
+    counts as an invalid one, whatever the policy decides, and a login that is too old as such, because only a gate knows it.
+    """
+    status = calls["served_status"]
     is_allowed = pc.equal(decided["decision"], Effect.ALLOW.value)
     response = served(status, is_allowed, decided["reason"])
     is_public = pc.equal(decided["reason"], Reason.PUBLIC_ROUTE.value)
@@ -216,7 +227,8 @@ def outcomes(status: Any, decided: Any) -> Any:
     )
     allowed = pc.fill_null(failed, OK)
     denied = pc.if_else(pc.equal(response, SERVED).fill_null(False), LET_IN, decided["reason"])
-    return pc.if_else(is_allowed, allowed, denied)
+    decision = pc.if_else(is_allowed, allowed, pc.if_else(is_old_login(calls, decided), OLD_LOGIN, denied))
+    return pc.if_else(is_refused_token(calls, decided), Reason.INVALID_TOKEN.value, decision)
 
 
 class Piece(NamedTuple):

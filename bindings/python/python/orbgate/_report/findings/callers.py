@@ -11,7 +11,7 @@ from ..._terms import Reason
 from ..denials import MISSING_SCOPE, is_silent
 from ..failures import ATTACK, CALLER, ALL, LACKS, MISCONFIGURED, OUTAGE, RETRIES, ROUTE, SCOPE
 from ..numbers import before, shown, when
-from ..timelines import AFTER, ERROR, FEW, OWN, REJECTED, second_of
+from ..timelines import AFTER, ERROR, FEW, OLD_LOGIN, OWN, REJECTED, second_of
 from .words import who
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 HOW = {
     Reason.NO_TOKEN.value: "have no valid token", Reason.INVALID_TOKEN.value: "have no valid token", Reason.NO_ROUTE.value: "match no route",
     Reason.METHOD_NOT_DECLARED.value: "have another method than the policy", Reason.MALFORMED_REQUEST.value: "are malformed",
-    REJECTED: "were refused by the server", OWN: "were refused",
+    REJECTED: "were refused by the server", OWN: "were refused", OLD_LOGIN: "came with an older or weaker login than their route wants",
 }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ..._number import number
@@ -12,8 +12,8 @@ from ..denials import PATHS, PROBE, STALE
 from ..failures import ALL, ATTACK, BROKEN, LACKS, MISCONFIGURED, NOWHERE, OUTAGE, RECOVERED, RETRIES, WITHOUT
 from ..figures import Finding
 from ..numbers import FACT, HIGH, LOW, MEDIUM, bound, shown, when
-from ..thresholds import ILL_PART, ILL_SECONDS, LEFT_PART, OUTAGE_CALLS, OUTAGE_PART, OUTAGE_SECONDS
-from ..timelines import AFTER, ERROR, REJECTED
+from ..thresholds import ILL_PART, ILL_SECONDS, LEFT_PART, LEFT_RATE, OUTAGE_CALLS, OUTAGE_PART, OUTAGE_SECONDS
+from ..timelines import AFTER, ERROR, HOUR, REJECTED
 from .callers import described, is_gone, is_old, since_last, some, when_seen
 from .server import KEYS
 from .words import CAUSES, MOST_OF_NAMES, MOST_PAIRS, ROUTES, look_like, named, who
@@ -62,9 +62,12 @@ def _is_in_outage(row: Failure, figures: Figures) -> bool:
 NEAR_OUTAGE = timedelta(minutes=2)
 
 
-def _is_left(row: Failure) -> bool:
+def _is_left(row: Failure, first: datetime | None) -> bool:
     """Whether a client does little of what it did before, for example a forgotten job of a customer who left."""
-    return row.outcome in WITHOUT and row.failed <= LEFT_PART * row.before
+    during = max(HOUR, (row.until - row.since).total_seconds())
+    before = 0.0 if first is None else (row.since - first).total_seconds()
+    is_rare = row.failed <= LEFT_PART * row.before or (before > HOUR and row.failed * before <= LEFT_RATE * row.before * during)
+    return row.outcome in WITHOUT and is_rare
 
 
 def _is_limited(row: Failure) -> bool:
@@ -95,7 +98,7 @@ def of_clients(figures: Figures) -> Iterator[Finding]:
             and not _is_covered(row, figures)
             and not _is_in_outage(row, figures)
             and (what != RECOVERED or _was_long(row) == (kind == LONG))
-            and (what != BROKEN or _is_left(row) == (kind == LEFT))
+            and (what != BROKEN or _is_left(row, figures.times.first) == (kind == LEFT))
             and not (what == BROKEN and _is_limited(row))
         )
         if rows:

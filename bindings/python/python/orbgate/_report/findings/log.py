@@ -10,12 +10,12 @@ from ..._number import number
 from ..._count.served import SERVED_THOUGH_DENIED
 from ..failures import ALL, ATTACK, OUTAGE
 from ..figures import Finding
-from ..numbers import HIGH, LOW, MEDIUM, share, shown
+from ..numbers import FACT, HIGH, LOW, MEDIUM, share, shown
 from ..timelines import ERROR
 from .words import CAUSES, NO_CALLS, ROUTES, SERVER, UNREAD, WARNINGS
 
 if TYPE_CHECKING:
-    from ..figures import Figures
+    from ..figures import Figures, UnreadRows
 
 OTHER_POLICY = "other_policy"
 
@@ -32,7 +32,7 @@ def of_log(figures: Figures) -> Iterator[Finding]:
     if log.unread:
         of_all = f"{number(log.unread)} of {number(figures.calls + log.unread, 'row')} could not be read"
         most = max(log.unread_by_reason, key=lambda reason: reason.rows, default=None)
-        why = "" if most is None else f"; {number(most.rows)} of them for one reason, first in row {number(most.first[0])}: {shown(most.why, MOST_OF_A_WARNING)}"
+        why = "" if most is None else f"; {number(most.rows)} of them for one reason, first in row {number(most.first[0])}{_near(most)}: {shown(most.why, MOST_OF_A_WARNING)}"
         yield Finding(MEDIUM, "unread_rows", log.unread, True, f"{of_all}, so the results might be incomplete{why}.", "Find out why these rows are unreadable: correct them and read the log again, or accept them with --tolerate.", UNREAD)
     # The first one is that the log breaks off.
     if warnings := log.warnings[log.broken is not None :]:
@@ -41,12 +41,17 @@ def of_log(figures: Figures) -> Iterator[Finding]:
         yield Finding(MEDIUM, "warnings", len(warnings), True, f"The log might have been read wrongly: {shown(first[1] if first else warnings[0], MOST_OF_A_WARNING)}{rest}.", "Read the warnings before you rely on the numbers.", WARNINGS)
 
 
+def _near(rows: UnreadRows) -> str:
+    """About when the first of these rows was written."""
+    return "" if rows.near is None else f", at about {rows.near:%Y-%m-%d %H:%M}"
+
+
 # A warning can name a column of any length. Its other sentences are advice, which the section shows.
 MOST_OF_A_WARNING = 200
 FIRST_SENTENCE = re.compile(r"((?:`[^`]*`|[^`])+?)(?:\. |\.?$)")
 # Calls that were not checked are a finding from this number on, if they are one in `UNJUDGED_PART` or more, or of all calls in a log with
-# fewer than `SMALL` one in ten. Nearly all calls with errors, nine of ten, are a medium one.
-UNJUDGED, UNJUDGED_PART, SMALL = 100, 100, 1_000
+# fewer than `SMALL` one in ten; below one in `USUAL_PART`, a fact. Nearly all calls with errors, nine of ten, are a medium one.
+UNJUDGED, UNJUDGED_PART, USUAL_PART, SMALL = 100, 100, 50, 1_000
 
 
 def of_unjudged(figures: Figures) -> Iterator[Finding]:
@@ -60,7 +65,9 @@ def of_unjudged(figures: Figures) -> Iterator[Finding]:
     details = ", ".join(f"{number(of)} {what}" for what, of in parts.items() if of)
     sentence = f"{number(count)} of {number(calls, 'call')} ({share(count, calls)}) could not be judged: {details}."
     action = "Find out why the server fails: its responses show nothing of the policy." if is_down else "Look at these calls: neither a cause nor a response shows that they are right."
-    yield Finding(MEDIUM if is_down else LOW, "not_judged", count, True, sentence, action, SERVER if figures.served.calls and parts[WITH_ERROR] else CAUSES)
+    # Of a few calls in a hundred, a server fails in nearly every log.
+    is_usual = calls >= SMALL and USUAL_PART * count < calls
+    yield Finding(MEDIUM if is_down else FACT if is_usual else LOW, "not_judged", count, True, sentence, action, SERVER if figures.served.calls and parts[WITH_ERROR] else CAUSES)
 
 
 WITH_ERROR = "were answered with an error of the server (5xx)"

@@ -12,7 +12,7 @@ from ..failures import OUTAGE
 from ..figures import Finding
 from ..numbers import FACT, HIGH, LOW, MEDIUM, bound, length, shown, when
 from ..switch import AGAINST
-from ..thresholds import RENEWED_PART, RENEWED_REST, RENEWED_SECONDS, ROTATION_SECONDS
+from ..thresholds import RENEWED_CALLS, RENEWED_PART, RENEWED_REST, RENEWED_SECONDS, ROTATION_SECONDS
 from ..timelines import REJECTED
 from .callers import described
 from .words import CHANGED, MOST_OF_NAMES, MOST_PAIRS, SERVER, them, were
@@ -91,7 +91,7 @@ def _is_rotation(figures: Figures) -> bool:
 def _is_renewed(figures: Figures) -> bool:
     """Whether the refusals look like tokens that expired, of which the log doesn't show the expiry: callers are served soon after each."""
     rows, tokens = _mismatches(figures, REFUSED_THOUGH_ALLOWED), figures.tokens
-    is_change = any(row.outcome == REJECTED for row in figures.denials.failures)
+    is_change = any(row.outcome == REJECTED and row.failed >= RENEWED_CALLS * row.calls for row in figures.denials.failures)
     columns = figures.log.arguments.get("columns")
     has_expiry = isinstance(columns, dict) and "token_expires" in columns
     refused = sum(row.calls for row in rows)

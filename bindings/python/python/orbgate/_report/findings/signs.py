@@ -21,6 +21,7 @@ KINDS = {
     ),
     "thinner_sample": ("The log is thinner in a part of its time", "Ask whether rows are sampled. Compare rates only within one part."),
     "source_ends": ("The log lacks the rows of a part of the servers", "Ask for the rest of these rows."),
+    "unread_source": ("Rows of a part of the servers could not be read", "Find out what these servers write otherwise since then."),
     "copied_rows": ("Rows are in the log twice", "Remove the copies, and make the report again: they are counted in all numbers."),
     "cut_column": ("Values of the log are cut", "Write whole values. Until then, what is cut shows nothing, and no caller is accused of it."),
     "other_spelling": ("A column changes its spelling", "Write it in one way, or name another column. Until then, these rows show nothing."),

@@ -63,7 +63,9 @@ def _is_of_copy(one: Sign, doubtful: Sequence[Sign]) -> bool:
 def _is_of_other(one: Sign, doubtful: Sequence[Sign]) -> bool:
     """Whether calls with another account are only in rows that look as of another system."""
     spans = [(of.first, of.last) for of in doubtful if of.kind == "other_system" and of.first is not None and of.last is not None]
-    return one.kind == "other_account" and one.first is not None and one.last is not None and any(first <= one.first and one.last <= last for first, last in spans)
+    return (
+        one.kind == "other_account" and one.first is not None and one.last is not None and any(first <= one.first and one.last <= last for first, last in spans)
+    )
 
 
 # What the calls of a day are compared for.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -50,7 +50,7 @@ class Cover(NamedTuple):
 
 class Ground(NamedTuple):
     """What signs are found in. `ledger` are the entries of a ledger with the calls, if it is compared. `timed` are the counts by time of the
-    whole log, and `period` its time without outlying ones.
+    whole log, and `period` its time without outlying ones. `unread` are the seconds since which many rows can't be read.
     """
 
     evidence: Evidence
@@ -64,6 +64,7 @@ class Ground(NamedTuple):
     is_other_policy: bool
     earlier: Earlier | None = None
     ledger: Compared | None = None
+    unread: Sequence[int] = ()
 
     @property
     def has_hours(self) -> bool:

@@ -41,15 +41,17 @@ class Gap(NamedTuple):
 def entries(ground: Ground) -> tuple[list[Sign], Cover]:
     """The signs in the entries of a ledger, if there are any, and what doubts about it cover."""
     of, named = ground.ledger, [*_renamed(ground)]
+    # Then the column that names callers is another one since a time.
+    callers: frozenset[str] = frozenset({"caller"} if any(one.kind == "other_spelling" for one in named) else ())
     if of is None or not of.entries.num_rows:
-        return named, Cover()
+        return named, Cover(0, callers)
     by_account = [*sums(of, ground)]
     doubts = [*_whole(of), *_ends(of, ground), *_lacking(of)]
-    covered = frozenset(
+    covered: frozenset[str] = frozenset(
         {*([ENTRIES] if any(one.kind == "entries_missing" for one in doubts) else []), *([HOLDS] if any(one.kind == "calls_missing" for one in doubts) else [])}
     )
     stated = {str(route) for route in ground.policy.routes() if route.amount is not None}
-    return [*doubts, *named, *by_account, *_sums(of), *_accounts(of), *_sizes(of), *_prices(of, stated)], Cover(0, covered)
+    return [*doubts, *named, *by_account, *_sums(of), *_accounts(of), *_sizes(of), *_prices(of, stated)], Cover(0, covered | callers)
 
 
 def _whole(of: Compared) -> Iterator[Sign]:
@@ -304,7 +306,8 @@ def _renamed(ground: Ground) -> Iterator[Sign]:
             calls, since, until = sum(row["calls"] for row in others_of), min(row["second"] for row in others_of), max(row["last"] for row in others_of)
             sentence = (
                 f"the column `caller` is {shown(name(caller))} in {number(calls, 'call')} {said_when(since, until)} that name the accounts of "
-                f"{number(len({owner for row in others_of for owner in owners[row['account']]} - {caller}), 'other caller')}, so the log no longer names the callers of these calls"
+                f"{number(len({owner for row in others_of for owner in owners[row['account']]} - {caller}), 'other caller')}, so the "
+                "log no longer names the callers of these calls"
             )
             yield sign("other_spelling", MEDIUM, name(caller), calls, sentence, since, until, min(row["row"] for row in others_of))
             continue

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
 from ..._number import number
 from ..._read import private
 from ..._rows import Rows
@@ -90,6 +93,7 @@ def news(ground: Ground, rows: Rows[Seen], cover: Cover) -> Iterator[Sign]:
     told = _told(new, rows, old, ground, cover, sensitive)
     if not told:
         return
+    usual = _Usual(ground, rows, old, cover)
     for caller, facts in sorted(told.items()):
         marked = [row for row in facts if row.dimension in (HELD, USED) and row.value in sensitive]
         if marked:
@@ -100,14 +104,13 @@ def news(ground: Ground, rows: Rows[Seen], cover: Cover) -> Iterator[Sign]:
                 caller,
                 sum(row.calls for row in facts[:1]),
                 True,
-                _sentence(caller, facts, caller not in old),
+                _sentence(caller, facts, caller not in old) + usual.mostly(caller, facts),
                 first.first,
                 max(row.last for row in facts),
                 first.row,
             )
     rest = {caller: facts for caller, facts in told.items() if not any(row.dimension in (HELD, USED) and row.value in sensitive for row in facts)}
     holders = Counter(row.value for row in rows if row.dimension == HELD)
-    usual = _Usual(ground, rows, old, cover)
     for caller in sorted(rest, key=lambda caller: (-_weight(rest[caller], holders, caller not in old), caller)):
         # Of a new caller that got a scope later, this tells more than that it is new.
         gained = usual.gained(caller, rest[caller])
@@ -119,7 +122,7 @@ def news(ground: Ground, rows: Rows[Seen], cover: Cover) -> Iterator[Sign]:
             caller,
             max(row.calls for row in facts),
             True,
-            _sentence(caller, facts, is_new),
+            _sentence(caller, facts, is_new) + usual.mostly(caller, facts),
             first.first,
             max(row.last for row in facts),
             first.row,
@@ -132,7 +135,7 @@ class _Usual:
     """
 
     def __init__(self, ground: Ground, rows: Rows[Seen], old: Counter[str], cover: Cover) -> None:
-        self._old = old
+        self._old, self._ground = old, ground
         self._of: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         self._by: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         for row in rows:
@@ -148,10 +151,28 @@ class _Usual:
         """Whether a token got a scope that few have, or became one of another kind; a machine calls from where no other caller does; or a new caller
         with such a scope comes from where, or at an hour at which, no other caller with it calls.
         """
-        if any((row.dimension == KIND and self._has_own_kinds) or (row.dimension == NETWORK and (_is_rush(row) or self._is_odd_place(caller, row.value))) for row in facts):
+        if any(
+            (row.dimension == KIND and self._has_own_kinds) or (row.dimension == NETWORK and (_is_rush(row) or self._is_odd_place(caller, row.value)))
+            for row in facts
+        ):
             return True
         rare = [row for row in facts if row.dimension == HELD and self._is_rare(row.value)]
         return bool(rare) and (caller in self._old or any(self._is_elsewhere(caller, row.value) for row in rare))
+
+    def mostly(self, caller: str, facts: Sequence[Seen]) -> str:
+        """The route that most calls from a new network are to, in words, if only this caller calls from there."""
+        for row in facts:
+            if row.dimension == NETWORK and self._of[NETWORK, row.value] == {caller}:
+                evidence = self._ground.evidence
+                addresses = [visit["address"] for visit in evidence.visits if (of := network(visit["address"])) is not None and name(of) == row.value]
+                table = evidence.address_objects.table()
+                if table is None:
+                    return ""
+                of_it = table.filter(pc.is_in(table["who"], pa.array(addresses, pa.binary()))).group_by("location").aggregate([("calls", "sum")])
+                most = max(of_it.to_pylist(), key=lambda one: (one["calls_sum"], one["location"]), default=None)
+                if most is not None and 2 * most["calls_sum"] >= row.calls:
+                    return f", mostly {most['location']} ({number(most['calls_sum'])})"
+        return ""
 
     def gained(self, caller: str, facts: Sequence[Seen]) -> list[Seen]:
         """The rare scopes that a new caller got a day later or more, after calls without them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -9,7 +10,11 @@ from typing import Any
 from ..._number import number
 from ..._read import private
 from ..numbers import FACT, LOW, MEDIUM, share, shown
-from ..thresholds import BASE_CALLS, BASE_LEFT_OUT, BASE_PART, LASTING_EDGE, LIMITED_CALLS, LIMITED_HOURS, LIMITED_PART, OLD_CALLERS, REDIRECTED_CALLS, REDIRECTED_PART, REDIRECTED_ROUTE, REDIRECTED_ROUTES
+from ..thresholds import (
+    BASE_CALLS, BASE_LEFT_OUT, BASE_PART, LASTING_EDGE, LIMITED_CALLS, LIMITED_HOURS, LIMITED_PART, OLD_CALLERS,
+    REDIRECTED_CALLS, REDIRECTED_PART, REDIRECTED_ROUTE,
+    REDIRECTED_ROUTES,
+)  # fmt: skip
 from ..timelines import OK, Window, outlying, pieces, window
 from .ground import Ground, Sign, name, said_when, sign
 
@@ -108,8 +113,9 @@ def _lost(ground: Ground) -> Iterator[Sign]:
     starts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     rows = [row for row in ground.evidence.lost.rows() if row["start"]]
     for row in rows:
-        # Of scanners, each tries many starts.
-        starts[row["start"]].append(row)
+        # Of scanners, each tries many starts. All routes below another spelling of the base path belong together.
+        base = FIRST_SEGMENT.match(row["start"])
+        starts[base[0] if base and _spelling(base[0], known) else row["start"]].append(row)
     served: Counter[bytes | None] = Counter()
     for row in ground.evidence.made.rows():
         served[row["caller"]] += row["calls"] if row["is_allowed"] else 0
@@ -119,7 +125,12 @@ def _lost(ground: Ground) -> Iterator[Sign]:
         calls, callers = sum(row["calls"] for row in of), {row["caller"] for row in of}
         spelling = _spelling(start, known)
         own = sum(row["calls"] for row in rows if row["caller"] in callers)
-        if calls < BASE_CALLS or start in known or (not spelling and calls < BASE_PART * own / 2) or ("/" not in start.lstrip("/") and not spelling):
+        if (
+            calls < (BASE_LEFT_OUT if spelling and FIRST_SEGMENT.fullmatch(start) else BASE_CALLS)
+            or start in known
+            or (not spelling and calls < BASE_PART * own / 2)
+            or ("/" not in start.lstrip("/") and not spelling)
+        ):
             continue
         gone = sum(row["calls"] for row in of if row["status"] == 410)
         if gone * 10 >= 9 * calls:
@@ -128,7 +139,13 @@ def _lost(ground: Ground) -> Iterator[Sign]:
         seconds = [row["second"] for row in of if row["second"] is not None]
         first, last = (min(seconds), max(row["last"] for row in of if row["last"] is not None)) if seconds else (None, None)
         other = f", another spelling of {shown(spelling)}" if spelling else ", which the policy does not have"
-        who = " without a caller" if callers == {None} else f" by {shown(name(next(iter(callers))))}" if len(callers) == 1 else f" by {number(len(callers), 'caller')}"
+        who = (
+            " without a caller"
+            if callers == {None}
+            else f" by {shown(name(next(iter(callers))))}"
+            if len(callers) == 1
+            else f" by {number(len(callers), 'caller')}"
+        )
         sentence = (
             f"{number(calls, 'call')}{who} without a route begin with "
             f"{shown(private.target(start))}{other}{f', {said_when(first, last)}' if first is not None else ''}"
@@ -185,7 +202,10 @@ def _without_base(ground: Ground, templates: Sequence[str], rows: list[dict[str,
     begins = sorted({f"/{row['start'].split('/')[1]}" for row in of_all})
     named = f"{' and '.join(begins[:2])}{f' and {number(len(begins) - 2)} more' if len(begins) > 2 else ''}"
     who = " without a caller" if {*lost} == {None} else f" by {shown(name(next(iter(lost))))}" if len(lost) == 1 else f" by {number(len(lost), 'caller')}"
-    sentence = f"{number(calls, 'call')}{who} without a route lack the base path {base}, and begin with {named}{f', {said_when(since, until)}' if since is not None else ''}"
+    sentence = (
+        f"{number(calls, 'call')}{who} without a route lack the base path {base}, and begin with "
+        f"{named}{f', {said_when(since, until)}' if since is not None else ''}"
+    )
     yield sign("lost_base_path", LOW, base, calls, sentence, since, until, min(row["row"] for row in of_all))
 
 
@@ -205,6 +225,8 @@ def of_old_versions(ground: Ground, signs: Iterable[Sign]) -> frozenset[str]:
     return frozenset(name(caller) for caller, calls in old.items() if calls >= BASE_PART * every[caller])
 
 
+# The first segment of a path, with all slashes before it.
+FIRST_SEGMENT = re.compile("/+[^/]*")
 # A night, in seconds.
 NIGHT = 36_000
 

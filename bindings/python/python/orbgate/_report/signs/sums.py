@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -12,19 +12,22 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from ..._number import number
 from ..numbers import HIGH, MEDIUM, share, shown
 from ..reconciled import Compared
-from ..thresholds import SUM_CALLS, SUM_PART
+from ..thresholds import PRICE_HOURS, SUM_CALLS, SUM_PART
 from ..timelines import HOUR
 from .ground import Ground, Sign, name, said_when, sign
 
 
 class Hour(NamedTuple):
-    """The served calls of an account in an hour that consume orbs, what the policy states for them, and the captures of its holds."""
+    """The served calls of an account in an hour that consume orbs, of which routes they are, what the policy states for them, and the captures of
+    its holds.
+    """
 
     calls: int = 0
     stated: int = 0
     unstated: int = 0
     captures: int = 0
     captured: int = 0
+    routes: dict[str, int] = {}
 
 
 Sums = dict[str, dict[int, Hour]]
@@ -64,7 +67,10 @@ def _sums(of: Compared, first: int, last: int) -> Sums:
     every: Sums = defaultdict(dict)
     for row in of.by_account.to_pylist():
         if row["account"]:
-            every[name(row["account"])][row["hour"]] = Hour(row["calls"], row["stated"], row["unstated"])
+            hours = every[name(row["account"])]
+            before = hours.get(row["hour"], Hour())
+            of_route = before.routes if row["route"] is None else {**before.routes, row["route"]: row["calls"]}
+            hours[row["hour"]] = Hour(before.calls + row["calls"], before.stated + row["stated"], before.unstated + row["unstated"], routes=of_route)
     seconds = pc.divide(of.entries["at"].cast(pa.int64()), 1_000)
     table = of.entries.select(["account", "captured"]).append_column("hour", pc.divide(seconds, HOUR))
     is_inside = pc.and_(pc.greater_equal(seconds, first), pc.less_equal(seconds, last))
@@ -126,11 +132,13 @@ def _prices(every: Sums) -> Iterator[Sign]:
     """Hours in which as many calls as captures cost other amounts than the policy states."""
     found: dict[str, dict[int, int]] = {}
     stated = captured = calls = 0
+    hours_of: list[Hour] = []
     for account, hours in every.items():
         for hour, of in hours.items():
             if of.calls == of.captures and not of.unstated and of.stated != of.captured:
                 found.setdefault(account, {})[hour] = of.calls
                 stated, captured, calls = stated + of.stated, captured + of.captured, calls + of.calls
+                hours_of += [of]
     if calls < SUM_CALLS:
         return
     between = _window(found)
@@ -138,6 +146,25 @@ def _prices(every: Sums) -> Iterator[Sign]:
     whose = f"{number(len(accounts), 'account')}" if len(accounts) > 3 else ", ".join(map(shown, accounts))
     sentence = (
         f"{number(captured, 'orb')} were captured in hours in which the policy states {number(stated)} for as many calls "
-        f"({number(calls)}) of {whose}, {_when(between)}"
+        f"({number(calls)}) of {whose}, {_when(between)}{_of_route(hours_of)}"
     )
     yield sign("other_price", MEDIUM, "the ledger", calls, sentence, between[0] * HOUR, between[-1] * HOUR + HOUR - 1)
+
+
+def _of_route(hours: list[Hour]) -> str:
+    """The route whose calls cost so many orbs more or less that this is the difference of nearly all of these hours, in words."""
+    fits: Counter[tuple[str, int]] = Counter()
+    for of in hours:
+        for route, calls in of.routes.items():
+            each, rest = divmod(of.captured - of.stated, calls)
+            if not rest:
+                fits[route, each] += 1
+    # While servers take over a price one after the other, hours have both.
+    best = fits.most_common(2)
+    if not best or best[0][1] < PRICE_HOURS * len(hours) or (len(best) > 1 and best[1][1] == best[0][1]):
+        return ""
+    (route, each), count = best[0]
+    return (
+        f"; in {number(count)} of {number(len(hours), 'such hour')} of an account, the difference is {number(abs(each), 'orb')} "
+        f"{'more' if each > 0 else 'less'} for each call to {shown(route)}"
+    )

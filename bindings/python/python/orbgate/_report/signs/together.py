@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from ..._native import is_earned
 from ..._number import number
 from ..failures import LACKS, WITHOUT
 from ..numbers import LOW, MEDIUM, shown
@@ -30,8 +31,11 @@ def together(ground: Ground, cover: Cover) -> Iterator[Sign]:
 def _lost_scopes(ground: Ground) -> Iterator[Sign]:
     """A scope that several callers lack in the same time, and had before or after."""
     scope_of = {str(route): route.scope for route in ground.policy.routes()}
+    # A login gets old by itself, and a scope that it gave is then lacking.
+    earned = {str(route) for route in ground.policy.routes() if any(is_earned(scope) for scopes in route.scopes or ((route.scope,),) for scope in scopes)}
     stretches: defaultdict[str, list[tuple[bytes, Window, int]]] = defaultdict(list)
     for caller, rows in ground.timelines.failing(FEW // 2, LACKS):
+        rows = [row for row in rows if row["location"] not in earned]
         lacking = {row["scope"] or scope_of.get(row["location"] or "") for row in rows if row["outcome"] in LACKS}
         if caller is None:
             continue

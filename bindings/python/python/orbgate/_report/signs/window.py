@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from ..._rows import Rows
-
-DAY = 86_400
+from ..timelines import DAY
 
 
 class Seen(NamedTuple):
