@@ -82,9 +82,6 @@ impl Connection {
         if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
             config.keepalives_idle(Duration::from_secs(10));
         }
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(Duration::from_secs(3));
-        }
         let (complete_until, stuck, known) = (Millis::ZERO, Vec::new(), Known::default());
         Self { settings, client: None, clock, has_warned, complete_until, stuck, known }
     }

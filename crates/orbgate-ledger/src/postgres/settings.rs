@@ -2,6 +2,7 @@
 //! that might be a password.
 
 use core::net::IpAddr;
+use core::time::Duration;
 use std::path::PathBuf;
 
 use ::postgres::config::{Host, SslMode};
@@ -10,7 +11,7 @@ use ::postgres::{Client, Config, NoTls};
 use crate::error::Error;
 use crate::postgres::failed::{Failed, unconnected};
 use crate::postgres::password::Password;
-use crate::postgres::tls::{Roots, Tls};
+use crate::postgres::tls::{Connector, Roots, Tls};
 
 /// The keywords. Those of libpq that are missing, such as `sslcert`, are unknown.
 const KEYWORDS: [&str; 21] = [
@@ -36,6 +37,9 @@ const KEYWORDS: [&str; 21] = [
     "options",
     "application_name",
 ];
+
+/// How long an address and a TLS handshake may take each, unless the connection string says it.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How each connection is made: the first one, and those that come after a loss.
 pub(crate) struct Settings {
@@ -78,6 +82,9 @@ impl Settings {
         }
         let roots = Roots::new(roots, variable);
         let tls = tls(&config, mode.as_deref(), roots)?;
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(PATIENCE);
+        }
         config.ssl_mode(if tls.is_some() { SslMode::Require } else { SslMode::Disable });
         let password = Password::new(&config, password_file, passfile, variable)?;
         Ok(Self { config, tls, password })
@@ -90,16 +97,25 @@ impl Settings {
 
     /// Connects. Files are read each time, so that a new certificate or password is used.
     pub(crate) fn connect(&self) -> Result<Client, Failed> {
-        let wrong = |why: String| Failed::Wrong(Error::Unknown(format!("postgres: {why}")));
         let mut config = self.config.clone();
-        if let Some(password) = self.password.read(&config).map_err(wrong)? {
+        let (password, connector) = self.files().map_err(Failed::Wrong)?;
+        if let Some(password) = password {
             config.password(password);
         }
-        let connected = match &self.tls {
+        let connected = match connector {
             None => config.connect(NoTls),
-            Some(tls) => config.connect(tls.connector().map_err(wrong)?),
+            Some(connector) => config.connect(connector),
         };
         connected.map_err(unconnected)
+    }
+
+    /// Reads the files of a connection: a password and certificates.
+    pub(crate) fn files(&self) -> Result<(Option<Vec<u8>>, Option<Connector>), Error> {
+        let wrong = |why: String| Error::Unknown(format!("postgres: {why}"));
+        let patience = self.config.get_connect_timeout().copied().unwrap_or(PATIENCE);
+        let password = self.password.read(&self.config).map_err(wrong)?;
+        let connector = self.tls.as_ref().map(|tls| tls.connector(patience)).transpose().map_err(wrong)?;
+        Ok((password, connector))
     }
 }
 
@@ -330,12 +346,16 @@ fn word(text: &str) -> Option<(String, &str)> {
 #[cfg(all(test, unix))]
 #[allow(clippy::disallowed_methods, clippy::string_slice, reason = "a test writes files, and cuts strings of ASCII")]
 mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
     use std::path::PathBuf;
+    use std::thread;
 
     use ::postgres::Config;
     use ::postgres::config::SslMode;
 
     use super::Settings;
+    use crate::postgres::failed::Failed;
 
     /// Pairs of a variable's name and value.
     fn with(url: &str, file: Option<&str>, variables: &[(&str, &str)]) -> Result<Settings, String> {
@@ -373,11 +393,31 @@ mod tests {
             assert_eq!(own.get_password(), driver.get_password(), "{url}");
             assert_eq!(own.get_dbname(), driver.get_dbname(), "{url}");
             assert_eq!(own.get_hosts(), driver.get_hosts(), "{url}");
-            assert_eq!(own.get_connect_timeout(), driver.get_connect_timeout(), "{url}");
+            let patience = driver.get_connect_timeout().unwrap_or(&super::PATIENCE);
+            assert_eq!(own.get_connect_timeout(), Some(patience), "{url}");
             // From a URL, the driver also has the port that isn't given.
             assert!(own.get_ports().is_empty() || own.get_ports() == driver.get_ports(), "{url}");
             assert_eq!(own.get_ssl_mode(), SslMode::Disable, "{url}");
         }
+    }
+
+    /// Whoever has taken the port of a server, or a server that hangs.
+    #[test]
+    fn a_server_that_never_finishes_its_handshake_is_given_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let url = format!("host=127.0.0.1 port={port} user=orbs sslmode=require connect_timeout=1");
+        let silent = thread::spawn(move || {
+            let (mut client, _) = listener.accept().unwrap();
+            let mut request = [0; 8];
+            client.read_exact(&mut request).unwrap();
+            client.write_all(b"S").unwrap();
+            // Until the client has given up.
+            let _ = client.read_to_end(&mut Vec::new());
+        });
+        let failed = settings(&url).unwrap().connect().err().unwrap();
+        assert!(matches!(&failed, Failed::Lost(why) if why.contains("didn't answer in time")), "{failed:?}");
+        silent.join().unwrap();
     }
 
     #[test]
@@ -444,7 +484,7 @@ mod tests {
         let variables = [("HOME", home.path().to_str().unwrap())];
         let connect = |mode: &str| {
             let settings = with(&format!("host=db.test sslmode={mode}"), None, &variables)?;
-            settings.tls.unwrap().connector().map(drop)
+            settings.tls.unwrap().connector(super::PATIENCE).map(drop)
         };
         assert_eq!(connect("require"), Ok(()));
         assert!(connect("verify-ca").is_err());

@@ -2,6 +2,7 @@
 
 use core::pin::Pin;
 use core::task::{Context, Poll};
+use core::time::Duration;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -81,8 +82,8 @@ impl Tls {
         Err(format!("`sslrootcert=system` needs `sslmode=verify-full`, because `{mode}` accepts any name"))
     }
 
-    /// Reads the certificates.
-    pub(crate) fn connector(&self) -> Result<Connector, String> {
+    /// Reads the certificates. A handshake fails if it takes longer than this.
+    pub(crate) fn connector(&self, patience: Duration) -> Result<Connector, String> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let config = ClientConfig::builder_with_provider(Arc::clone(&provider));
         let config = config.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
@@ -100,7 +101,7 @@ impl Tls {
         // Each connection verifies by itself.
         config.resumption = rustls::client::Resumption::disabled();
         config.alpn_protocols = vec![b"postgresql".to_vec()];
-        Ok(Connector { config: Arc::new(config) })
+        Ok(Connector { config: Arc::new(config), patience })
     }
 }
 
@@ -192,6 +193,7 @@ pub(crate) fn explained(error: &rustls::Error) -> String {
 #[derive(Clone)]
 pub(crate) struct Connector {
     config: Arc<ClientConfig>,
+    patience: Duration,
 }
 
 impl MakeTlsConnect<Socket> for Connector {
@@ -200,13 +202,15 @@ impl MakeTlsConnect<Socket> for Connector {
     type Error = InvalidDnsNameError;
 
     fn make_tls_connect(&mut self, host: &str) -> Result<Handshake, InvalidDnsNameError> {
-        Ok(Handshake { config: Arc::clone(&self.config), host: ServerName::try_from(host.to_owned())? })
+        let (config, patience) = (Arc::clone(&self.config), self.patience);
+        Ok(Handshake { config, host: ServerName::try_from(host.to_owned())?, patience })
     }
 }
 
 pub(crate) struct Handshake {
     config: Arc<ClientConfig>,
     host: ServerName<'static>,
+    patience: Duration,
 }
 
 impl TlsConnect<Socket> for Handshake {
@@ -216,7 +220,9 @@ impl TlsConnect<Socket> for Handshake {
 
     fn connect(self, socket: Socket) -> Self::Future {
         let connect = tokio_rustls::TlsConnector::from(self.config).connect(self.host, socket);
-        Box::pin(async { Ok(Stream(connect.await?)) })
+        // The driver's own time is up to the connection, and this begins after it.
+        let late = |_| io::Error::new(io::ErrorKind::TimedOut, "the server didn't answer in time");
+        Box::pin(async move { Ok(Stream(tokio::time::timeout(self.patience, connect).await.map_err(late)??)) })
     }
 }
 
