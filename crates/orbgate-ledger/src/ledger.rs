@@ -27,22 +27,22 @@ pub trait Ledger: Debug + Send + Sync {
     /// Sends a command, and returns at once. If the store can't take it, the reply is [`Error::Busy`].
     fn submit(&self, command: Command, reply: Reply);
 
-    /// The entries after a cursor, at most `limit`. Moves no orbs: what has expired is written by the account's next command, or
-    /// when the store is idle.
+    /// The entries after a cursor, at most `limit`. Writes nothing: what has expired is written by the account's next command, or
+    /// when the store is idle. In PostgreSQL, an entry is seen once a writer has numbered it, soon after its commit.
     ///
     /// # Errors
     ///
     /// [`Error::Cursor`] if the ledger hasn't given out this cursor, or has forgotten it because a backup was restored.
     fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error>;
 
-    /// Writes everything that has expired. Commands go first.
+    /// Writes everything that has expired, and numbers every entry. Commands go first.
     ///
     /// # Errors
     ///
     /// As [`Error`] says.
     fn expire(&self) -> Result<(), Error>;
 
-    /// What has expired and isn't written yet.
+    /// What has expired and isn't written yet, and what readers don't see yet.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ pub trait Ledger: Debug + Send + Sync {
     }
 }
 
-/// What has expired and isn't written yet.
+/// What has expired and isn't written yet, and what readers don't see yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Backlog {
@@ -157,6 +157,8 @@ pub struct Backlog {
     pub accounts: u64,
     /// How long ago the first of them expired.
     pub age: Millis,
+    /// The entries that no reader sees, because they have no number yet. In SQLite, each has one.
+    pub unnumbered: u64,
 }
 
 /// The time of a store that has none of its own.

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use orbgate_ledger::{Answer, Command, Cursor, Hold, HoldAnswer, Ledger};
 
-use crate::support::{Clocked, account, capture, grant, hold, millis, orbs};
+use crate::support::{Clocked, account, capture, grant, hold, millis, numbered, orbs};
 
 /// Its commands wait, in their order, and those of other accounts don't.
 pub(crate) fn others_go_first(Clocked { ledger, clock }: &Clocked<impl Ledger>) {
@@ -43,7 +43,10 @@ pub(crate) fn others_go_first(Clocked { ledger, clock }: &Clocked<impl Ledger>) 
         submit("again", Command::Hold(Hold { ttl: millis(1 + index % 7), ..hold(format!("again{index}"), "a", 1) }));
     }
     (0..DUE).for_each(|_| drop(answers.recv().unwrap()));
-    let count = || ledger.entries(&Cursor::default(), usize::MAX).unwrap().entries.len();
+    let count = || {
+        numbered(ledger);
+        ledger.entries(&Cursor::default(), usize::MAX).unwrap().entries.len()
+    };
     let before = count();
     clock.0.store(3_000, Ordering::SeqCst);
     let balance = ledger.balance(account("a")).unwrap();

@@ -49,6 +49,9 @@ impl<L: Ledger> suite::Subject for Clocked<L> {
 
     fn entries(&mut self, after: &Cursor, limit: usize, now: Millis) -> Result<Page, Error> {
         self.set(now);
+        if *after == Cursor::default() {
+            numbered(&self.ledger);
+        }
         self.ledger.entries(after, limit)
     }
 
@@ -80,6 +83,13 @@ pub(crate) fn grant(name: &str, to: &str, amount: u64) -> Grant {
 pub(crate) fn hold(name: impl Into<String>, of: &str, amount: u64) -> Hold {
     let ttl = millis(3_600_000);
     Hold { id: id(name), account: account(of), amount: orbs(amount), bonus: false, ttl, note: Note::default() }
+}
+
+/// Waits until each committed entry can be read.
+pub(crate) fn numbered(ledger: &(impl Ledger + ?Sized)) {
+    while ledger.backlog().unwrap().unnumbered > 0 {
+        thread::sleep(core::time::Duration::from_millis(5));
+    }
 }
 
 /// Holds 10 orbs of `a` so many times, from as many threads, and returns how many were admitted.

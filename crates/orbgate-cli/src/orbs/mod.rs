@@ -282,7 +282,9 @@ const ENTRIES: &str = "\
 With `--format json`, each line has a cursor: give the last one to `--after` to
 read what has come since. A cursor that the ledger doesn't know is from another
 ledger, or from after the backup that was restored: go back to an earlier one.
-`--limit 0` only says whether it is known. The id of a CloudEvent is that of the
+`--limit 0` only says whether it is known. In PostgreSQL, an entry is shown once
+a writer has numbered it, soon after its commit. If some have no number, because
+no writer runs, a note on standard error says how many. The id of a CloudEvent is that of the
 hold and its state, so a receiver that deduplicates events counts each once.
 
 Examples:
@@ -296,7 +298,8 @@ Exit codes:
   2  could not run: bad usage, a ledger that can't be opened";
 
 const EXPIRE: &str = "\
-A running service does this by itself. Entries that come later aren't earlier
+A running service does this by itself. In PostgreSQL, this also numbers entries
+that no reader sees yet. Entries that come later aren't earlier
 than the time that is shown, unless a clock goes back: once it has passed the
 end of a month, the month is complete.
 

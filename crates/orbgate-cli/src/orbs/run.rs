@@ -10,7 +10,7 @@ use orbgate_ledger::{
 };
 
 use super::{Arguments, Entries, What, show};
-use crate::output::{Exit, Stop, error};
+use crate::output::{Exit, Stop, count, error, note};
 
 /// Entries that are read at a time.
 const PAGE: usize = 1000;
@@ -85,7 +85,11 @@ fn open(arguments: &Arguments) -> Result<Opened, Stop> {
         return Err(Stop::Error("`--db FILE|URL` is missing: the ledger".to_owned()));
     };
     if let Some(url) = db.to_str().filter(|db| Postgres::is_url(db)) {
-        let ledger = Postgres::open(url).map_err(|error| Stop::Error(error.to_string()))?;
+        let ledger = match arguments.what {
+            What::Balance(_) | What::Entries(_) | What::Holds(_) | What::Verify(_) => Postgres::open_to_read(url),
+            _ => Postgres::open(url),
+        };
+        let ledger = ledger.map_err(|error| Stop::Error(error.to_string()))?;
         return Ok(Opened::Postgres(Box::new(ledger)));
     }
     // A slip in a name isn't an empty ledger.
@@ -163,8 +167,15 @@ fn entries(ledger: &dyn Ledger, given: &Entries, out: show::Out) -> Result<(), F
         out.entries(&page, given, is_first)?;
         is_first = false;
         if rest == 0 {
-            break;
+            return Ok(());
         }
+    }
+    let unnumbered = ledger.backlog()?.unnumbered;
+    if unnumbered > 0 {
+        let entries = count(usize::try_from(unnumbered).unwrap_or(usize::MAX), "entry");
+        note(&format!(
+            "{entries} will come later: a service that runs numbers them, or `orbgate orbs expire` does now"
+        ));
     }
     Ok(())
 }

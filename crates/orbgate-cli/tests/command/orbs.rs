@@ -53,6 +53,15 @@ fn a_database_takes_the_same_commands() {
     assert_eq!(ledger.run("verify").out, "consistent: 1 account, 3 entries\n");
     let ran = ledger.run("backup copy.db");
     assert!(ran.code == 2 && ran.err.contains("with `pg_dump`"), "{ran:?}");
+    // As if every writer was killed before it numbered.
+    server.run(&ledger.db, "SET session_replication_role = replica; TRUNCATE orbs.feed");
+    for _ in 0..2 {
+        let ran = ledger.run("entries --format json");
+        assert!(ran.code == 0 && ran.out.is_empty() && ran.err.contains("3 entries will come later"), "{ran:?}");
+    }
+    assert_eq!(ledger.run("expire").code, 0);
+    let ran = ledger.run("entries --format json");
+    assert_eq!((ran.out.lines().count(), ran.err.as_str()), (3, ""));
 }
 
 fn exit_codes(ledger: &Ledger) {

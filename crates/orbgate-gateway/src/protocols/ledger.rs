@@ -294,11 +294,12 @@ pub(crate) async fn measure(store: &Arc<dyn Ledger>) {
         _ => None,
     };
     let number = |number: u64| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
-    let (accounts, seconds) = match backlog {
-        Some(backlog) => (number(backlog.accounts), number(backlog.age.get().div_euclid(1_000))),
-        None => (f64::NAN, f64::NAN),
+    let [accounts, seconds, entries] = match backlog {
+        Some(backlog) => [backlog.accounts, backlog.age.get().div_euclid(1_000), backlog.unnumbered].map(number),
+        None => [f64::NAN; 3],
     };
     metrics::gauge!("orbgate_ledger_backlog_accounts").set(accounts);
+    metrics::gauge!("orbgate_ledger_backlog_entries").set(entries);
     metrics::gauge!("orbgate_ledger_backlog_seconds").set(seconds);
 }
 

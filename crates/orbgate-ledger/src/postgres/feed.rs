@@ -1,7 +1,4 @@
-//! Gives entries their numbers, and reads them in this order.
-//!
-//! Writers don't wait for each other's commits, so an entry can have a lower position than another one that is already read. Whoever
-//! reads numbers what it sees, in a transaction of its own, and under a lock, so that nothing has two numbers.
+//! Reads entries in the order of their numbers. It writes nothing, so that standbys and roles that only read can do it.
 
 use ::postgres::types::Type;
 use ::postgres::{Client, GenericClient, Row};
@@ -14,36 +11,30 @@ use crate::postgres::failed::{Failed, failed};
 use crate::postgres::rows::{self, Parameters, number, select, strange};
 use crate::value::Millis;
 
-/// How many entries get their numbers in a transaction.
-pub(crate) const NUMBERED: usize = 1000;
-
-/// The entries of older versions are read in parts.
-const PART: &str = "FETCH 10000 FROM before";
-
-/// The positions above `low` whose entries have no number.
+/// The entries above `low` that have no number.
 macro_rules! unnumbered {
-    ($columns:expr, $limit:literal) => {
-        concat!(
-            "SELECT ",
-            $columns,
-            " FROM orbs.entry AS e WHERE position > $1 \
-             AND NOT EXISTS (SELECT FROM orbs.feed AS f WHERE f.position > $1 AND f.position = e.position) ORDER BY position LIMIT ",
-            $limit
-        )
+    () => {
+        " FROM orbs.entry AS e WHERE position > $1 \
+         AND NOT EXISTS (SELECT FROM orbs.feed AS f WHERE f.position > $1 AND f.position = e.position)"
     };
 }
+pub(crate) use unnumbered;
 
-fn query<C: GenericClient>(client: &mut C, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, Failed> {
+pub(crate) fn query<C: GenericClient>(
+    client: &mut C,
+    sql: &str,
+    parameters: Parameters<'_>,
+) -> Result<Vec<Row>, Failed> {
     client.query_typed(sql, parameters).map_err(failed)
 }
 
-/// What a reader knows before it reads.
+/// What is known before something is read.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
     /// Transactions that begin later have no earlier time.
     pub(crate) now: Millis,
-    /// Entries of transactions that begin later have a higher position.
-    position: i64,
+    /// Entries of transactions that begin later have a higher position. One that is committed has it, so it is never given out again.
+    pub(crate) position: i64,
     /// The transactions that might have an earlier time or a lower position.
     pub(crate) writers: Vec<String>,
 }
@@ -56,11 +47,23 @@ const WRITERS: &str = "SELECT DISTINCT virtualtransaction FROM pg_locks WHERE lo
 
 pub(crate) fn start(client: &mut Client, given: Option<Millis>) -> Result<Start, Failed> {
     let (now, _) = rows::time(client, given)?;
-    let sql = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orbs.entry_position_seq";
-    let position = client.query_typed_one(sql, &[]).map_err(failed)?.get(0);
+    let sql = "SELECT coalesce(max(position), 0), pg_is_in_recovery() FROM orbs.entry";
+    let row = client.query_typed_one(sql, &[]).map_err(failed)?;
+    let (position, is_standby) = (row.get(0), row.get(1));
+    // A standby doesn't know the transactions of its primary, but what a writer has known.
+    if is_standby {
+        return Ok(Start { now: last_until(client)?, position, writers: Vec::new() });
+    }
     // In a later statement, so that each of them is seen.
     let writers = query(client, WRITERS, &[])?.iter().map(|row| row.get(0)).collect();
     Ok(Start { now, position, writers })
+}
+
+/// The time that was written with the newest `low`.
+fn last_until(client: &mut Client) -> Result<Millis, Failed> {
+    let sql = "SELECT until FROM orbs.feed WHERE low IS NOT NULL ORDER BY number DESC LIMIT 1";
+    let until = query(client, sql, &[])?.first().map(|row| row.optional_time(0)).transpose().map_err(strange)?;
+    Ok(until.flatten().unwrap_or_default())
 }
 
 /// Those of these writers that still run.
@@ -70,7 +73,7 @@ pub(crate) fn running(client: &mut Client, writers: &[String]) -> Result<Vec<Str
 }
 
 /// The place after the last entry that has a number, and the newest `low`.
-fn end<C: GenericClient>(client: &mut C) -> Result<(Place, i64), Failed> {
+pub(crate) fn end<C: GenericClient>(client: &mut C) -> Result<(Place, i64), Failed> {
     let sql = "SELECT number, digest, (SELECT low FROM orbs.feed WHERE low IS NOT NULL ORDER BY number DESC LIMIT 1) \
                FROM orbs.feed ORDER BY number DESC LIMIT 1";
     match query(client, sql, &[])?.first() {
@@ -91,98 +94,50 @@ fn place(row: &Row, at: usize) -> Result<Place, Failed> {
     Ok(Place { number: row.number(at).map_err(strange)?, digest: digest.cast_unsigned() })
 }
 
-/// Numbers entries in the order of their positions, and returns whether there may be more. Within an account, this is their order there. Must be
-/// called in a transaction that writes. `start` if all of its writers have ended.
-pub(crate) fn number_some(client: &mut Client, start: Option<&Start>) -> Result<usize, Failed> {
-    query(client, "SELECT pg_advisory_xact_lock(8029188924)", &[])?;
-    // Later statements see what those have written that had the lock before.
-    rows::time(client, None)?;
-    let (end, low) = end(client)?;
-    let sql = unnumbered!(concat!(select!(entry), ", position"), "$2");
-    let rows = query(client, sql, &[(&low, Type::INT8), (&count(NUMBERED), Type::INT8)])?;
-    let Some(last) = rows.last().map(|row| row.get::<_, i64>(POSITION)) else {
-        return Ok(0);
-    };
-    // What isn't seen by now, and has a position up to this one, will never be: its transaction has ended. Positions that are only
-    // in use might be given out again after a crash.
-    let settled = start.map(|start| start.position.min(last)).filter(|settled| *settled > low);
-    write(client, end, &rows, settled)?;
-    Ok(rows.len())
-}
-
-/// Where the position is, after the columns of an entry.
-const POSITION: usize = 10;
-
-/// Writes the numbers of entries, and returns the place after them.
-fn write<C: GenericClient>(client: &mut C, after: Place, rows: &[Row], low: Option<i64>) -> Result<Place, Failed> {
-    let (mut place, mut numbers, mut positions, mut digests) = (after, Vec::new(), Vec::new(), Vec::new());
-    for row in rows {
-        place = place.after(&columns::entry(row).map_err(strange)?);
-        numbers.push(number(place.number));
-        positions.push(row.get::<_, i64>(POSITION));
-        digests.push(place.digest.cast_signed());
-    }
-    let sql = "INSERT INTO orbs.feed SELECT number, position, digest, CASE WHEN number = $4 THEN $5 END \
-               FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS f (number, position, digest)";
-    let parameters: Parameters<'_> = &[
-        (&numbers, Type::INT8_ARRAY),
-        (&positions, Type::INT8_ARRAY),
-        (&digests, Type::INT8_ARRAY),
-        (&number(place.number), Type::INT8),
-        (&low, Type::INT8),
-    ];
-    query(client, sql, parameters)?;
-    Ok(place)
-}
-
-/// Numbers the entries of older versions in the order in which they were read.
-pub(crate) fn number_all<C: GenericClient>(client: &mut C) -> Result<(), Failed> {
-    let sql = concat!(
-        "DECLARE before NO SCROLL CURSOR FOR SELECT ",
-        select!(entry),
-        ", position FROM orbs.entry ORDER BY xid, position"
-    );
-    client.batch_execute(sql).map_err(failed)?;
-    let last: Option<i64> =
-        query(client, "SELECT max(position) FROM orbs.entry", &[])?.first().and_then(|row| row.get(0));
-    let mut place = first(client)?;
-    loop {
-        let rows = query(client, PART, &[])?;
-        if rows.is_empty() {
-            return client.batch_execute("CLOSE before").map_err(failed);
-        }
-        place = write(client, place, &rows, last)?;
-    }
-}
-
 /// A page.
 #[derive(Debug)]
 pub(crate) struct Read {
     pub(crate) entries: Vec<(Cursor, Entry)>,
-    /// Whether the ledger has the cursor. In a restored backup, the entry before it might have no number yet.
-    pub(crate) is_known: bool,
-    /// Whether there are entries without a number.
-    pub(crate) has_unnumbered: bool,
+    pub(crate) knows: Knows,
     /// The earliest time of what is due, and of entries that have no number yet.
     pub(crate) due: Option<Millis>,
 }
 
+/// Whether the ledger has a cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Knows {
+    Cursor,
+    NoCursor,
+    /// In a restored backup, the entry before it might be one of these, which have no number yet.
+    NotYet(u64),
+}
+
 /// Reads a page.
 pub(crate) fn read(client: &mut Client, after: &Cursor, limit: usize) -> Result<Read, Failed> {
-    let (_, low) = end(client)?;
+    let (end, low) = end(client)?;
     // What is written between these statements is no earlier than what is due, or not than the time that was read before.
     let sql = concat!(
         "SELECT count(*), least(min(at), (SELECT min(expires_at) FROM orbs.hold WHERE state = 'pending'), \
-         (SELECT min(expires_at) FROM orbs.grants WHERE available > 0))::bigint FROM (",
-        unnumbered!("at", "$2"),
-        ") AS u"
+         (SELECT min(expires_at) FROM orbs.grants WHERE available > 0))::bigint",
+        unnumbered!()
     );
-    let row = query(client, sql, &[(&low, Type::INT8), (&count(NUMBERED), Type::INT8)])?;
+    let row = query(client, sql, &[(&low, Type::INT8)])?;
     let row = row.first().ok_or_else(|| strange(()))?;
-    let (has_unnumbered, due) = (row.get::<_, i64>(0) > 0, row.optional_time(1).map_err(strange)?);
-    let after = number_of(client, after)?;
-    let entries = after.map_or_else(|| Ok(Vec::new()), |after| entries(client, after, limit))?;
-    Ok(Read { entries, is_known: after.is_some(), has_unnumbered, due })
+    let (unnumbered, due) = (row.number(0).map_err(strange)?, row.optional_time(1).map_err(strange)?);
+    let Some(number) = number_of(client, after)? else {
+        let might = Place::of(after).and_then(|place| place.number.checked_sub(end.number));
+        let might = might.is_some_and(|beyond| (1..=unnumbered).contains(&beyond));
+        let knows = if might { Knows::NotYet(unnumbered) } else { Knows::NoCursor };
+        return Ok(Read { entries: Vec::new(), knows, due });
+    };
+    Ok(Read { entries: entries(client, number, limit)?, knows: Knows::Cursor, due })
+}
+
+/// How many entries have no number yet.
+pub(crate) fn count_unnumbered(client: &mut Client) -> Result<u64, Failed> {
+    let (_, low) = end(client)?;
+    let rows = query(client, concat!("SELECT count(*)", unnumbered!()), &[(&low, Type::INT8)])?;
+    rows.first().ok_or_else(|| strange(()))?.number(0).map_err(strange)
 }
 
 /// The number of the entry after which a cursor is.
@@ -227,6 +182,9 @@ fn entries(client: &mut Client, after: i64, limit: usize) -> Result<Vec<(Cursor,
     rows.iter().map(read).collect()
 }
 
+/// The first column after those of an entry.
+pub(crate) const AFTER_ENTRY: usize = 10;
+
 /// Entries after a number, with their places.
 pub(crate) fn numbered(client: &mut Client, after: u64, limit: i64) -> Result<Vec<(Place, EntryRow)>, Failed> {
     let sql = concat!(
@@ -236,7 +194,7 @@ pub(crate) fn numbered(client: &mut Client, after: u64, limit: i64) -> Result<Ve
          WHERE f.number > $1 ORDER BY f.number LIMIT $2"
     );
     let rows = query(client, sql, &[(&number(after), Type::INT8), (&limit, Type::INT8)])?;
-    rows.iter().map(|row| Ok((place(row, POSITION)?, columns::entry(row).map_err(strange)?))).collect()
+    rows.iter().map(|row| Ok((place(row, AFTER_ENTRY)?, columns::entry(row).map_err(strange)?))).collect()
 }
 
 /// Entries that no reader would ever see.
@@ -247,6 +205,6 @@ pub(crate) fn lost(client: &mut Client) -> Result<i64, Failed> {
     Ok(query(client, sql, &[(&low, Type::INT8)])?.first().map_or(0, |row| row.get(0)))
 }
 
-fn count(rows: usize) -> i64 {
+pub(crate) fn count(rows: usize) -> i64 {
     i64::try_from(rows).unwrap_or(i64::MAX)
 }

@@ -2,20 +2,20 @@
 
 mod failed;
 mod feed;
+mod number;
 mod open;
 mod password;
 mod rows;
 mod settings;
 mod tls;
 mod verify;
+mod worker;
 mod writer;
 
 use core::fmt::{self, Debug};
-use core::mem;
-use core::time::Duration;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
 
 use crate::answer::{Cursor, Page};
@@ -23,22 +23,13 @@ use crate::command::Command;
 use crate::error::Error;
 use crate::ledger::{Backlog, Clock, Ledger, Reply, gone};
 use crate::postgres::open::Connection;
-use crate::postgres::rows::BATCH;
 use crate::postgres::settings::Settings;
+use crate::postgres::worker::{Job, Worker};
 use crate::value::Order;
 use crate::verify::Faults;
 
 /// How many commands can wait. More are [`Error::Busy`].
 const QUEUE: usize = 4096;
-
-/// How long the thread is idle before it looks again for what has expired.
-const IDLE: Duration = Duration::from_secs(1);
-
-/// So many batches of commands go first while something has expired.
-const FIRST: usize = 16;
-
-/// So many commands wait for the backlogs of their accounts. More stay in the queue.
-const MOST_WAITING: usize = 4096;
 
 /// A ledger in a PostgreSQL database, in its schema `orbs`. It needs version 13 or newer.
 ///
@@ -49,12 +40,6 @@ pub struct Postgres {
     thread: Option<JoinHandle<()>>,
     /// For entries and verification.
     reader: Shared<Connection>,
-}
-
-enum Job {
-    Run(Box<Command>, Reply),
-    /// Writes everything that has expired.
-    Expire(SyncSender<Result<(), Error>>),
 }
 
 impl Debug for Postgres {
@@ -85,13 +70,23 @@ impl Postgres {
         Self::open_with(url, None, None)
     }
 
+    /// The same, for whoever only reads: while no command comes, it writes nothing. The database can be a standby, and the user can
+    /// have the privilege to select only: on the schema `orbs` and its tables.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::open`].
+    pub fn open_to_read(url: &str) -> Result<Self, Error> {
+        Self::connect(Settings::new(url, None, &variable)?, None, None, false)
+    }
+
     /// The same with a password that is the only line of a file. The file is read for each connection.
     ///
     /// # Errors
     ///
     /// As for [`Postgres::open`], the connection string also has a password, or the file can't be read.
     pub fn open_with_password(url: &str, file: &Path) -> Result<Self, Error> {
-        Self::connect(Settings::new(url, Some(file.to_owned()), &variable)?, None, None)
+        Self::connect(Settings::new(url, Some(file.to_owned()), &variable)?, None, None, true)
     }
 
     /// Checks a connection string, without a connection. The error doesn't contain a password.
@@ -109,15 +104,20 @@ impl Postgres {
     ///
     /// As for [`Postgres::open`], or the ledger was created with another order.
     pub fn open_with(url: &str, order: Option<Order>, clock: Option<Arc<dyn Clock>>) -> Result<Self, Error> {
-        Self::connect(Settings::new(url, None, &variable)?, order, clock)
+        Self::connect(Settings::new(url, None, &variable)?, order, clock, true)
     }
 
-    fn connect(settings: Settings, order: Option<Order>, clock: Option<Arc<dyn Clock>>) -> Result<Self, Error> {
+    fn connect(
+        settings: Settings,
+        order: Option<Order>,
+        clock: Option<Arc<dyn Clock>>,
+        is_writer: bool,
+    ) -> Result<Self, Error> {
         let mut reader = Connection::new(settings.another(), clock.clone());
         reader.prepare(order)?;
         let (jobs, queue) = mpsc::sync_channel::<Job>(QUEUE);
         let connection = Connection::new(settings, clock);
-        let work = move || Worker { connection, queue, waiting: Vec::new(), expiring: Vec::new() }.work();
+        let work = move || Worker::new(connection, queue, is_writer).work();
         let thread = thread::Builder::new().name("orbs".to_owned()).spawn(work);
         let thread = thread.map_err(|error| Error::Unknown(format!("cannot start a thread: {error}")))?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread), reader: Shared::new(reader) })
@@ -127,78 +127,6 @@ impl Postgres {
 #[allow(clippy::disallowed_methods, reason = "a store is the edge: its password can be a variable")]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
-}
-
-/// The thread that does commands, and writes what has expired when none waits.
-struct Worker {
-    connection: Connection,
-    queue: Receiver<Job>,
-    /// The commands whose accounts have a backlog, in their order. They come again in each batch.
-    waiting: Vec<(Box<Command>, Reply)>,
-    /// The callers that wait until nothing that has expired is left.
-    expiring: Vec<SyncSender<Result<(), Error>>>,
-}
-
-impl Worker {
-    fn work(&mut self) {
-        let (mut more, mut since) = (true, 0_usize);
-        loop {
-            let wait = if more || !self.waiting.is_empty() { Duration::ZERO } else { IDLE };
-            let job = match self.queue.recv_timeout(wait) {
-                Ok(job) => Some(job),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) if self.waiting.is_empty() => return,
-                Err(RecvTimeoutError::Disconnected) => None,
-            };
-            let is_idle = job.is_none() && self.waiting.is_empty();
-            self.start(job);
-            since = since.saturating_add(1);
-            if is_idle || since >= FIRST || !self.expiring.is_empty() {
-                since = 0;
-                more = self.expire_some();
-            }
-        }
-    }
-
-    /// One batch at a time: what waits meanwhile is the next one.
-    fn start(&mut self, mut job: Option<Job>) {
-        let mut batch = mem::take(&mut self.waiting);
-        let most = batch.len().saturating_add(BATCH).min(MOST_WAITING);
-        while let Some(next) = job {
-            match next {
-                Job::Run(command, reply) => batch.push((command, reply)),
-                Job::Expire(done) => self.expiring.push(done),
-            }
-            job = if batch.len() < most { self.queue.try_recv().ok() } else { None };
-        }
-        if batch.is_empty() {
-            return;
-        }
-        let (commands, replies): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
-        let mut replies: Vec<Option<Reply>> = replies.into_iter().map(Some).collect();
-        self.connection.run(&commands, &mut |at, answer| {
-            if let Some(reply) = replies.get_mut(at).and_then(Option::take) {
-                reply(answer);
-            }
-        });
-        let waiting = commands.into_iter().zip(replies);
-        self.waiting.extend(waiting.filter_map(|(command, reply)| Some((command, reply?))));
-    }
-
-    /// Writes a batch of what has expired, if the time passes by itself or a caller waits for it. Whether there is more.
-    fn expire_some(&mut self) -> bool {
-        if self.expiring.is_empty() && !self.connection.runs() {
-            return false;
-        }
-        let expired = match self.connection.expire() {
-            // Accounts that are locked elsewhere come again.
-            Ok(Some(writes)) => return writes,
-            Ok(None) => Ok(()),
-            Err(error) => Err(error),
-        };
-        self.expiring.drain(..).for_each(|done| drop(done.send(expired.clone())));
-        false
-    }
 }
 
 #[allow(clippy::disallowed_types, reason = "the readers of a store share its connection")]

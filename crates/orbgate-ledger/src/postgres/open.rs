@@ -16,7 +16,8 @@ use crate::command::Command;
 use crate::error::Error;
 use crate::ledger::{Backlog, Clock};
 use crate::postgres::failed::{Failed, failed, wrong};
-use crate::postgres::feed::{self, Start};
+use crate::postgres::feed::{self, Knows, Start};
+use crate::postgres::number::{self, Left};
 use crate::postgres::rows;
 use crate::postgres::settings::Settings;
 use crate::postgres::writer::{self, Became, Known, Returned, Round};
@@ -28,15 +29,16 @@ const SCHEMA: &str = include_str!("schema.sql");
 type Upgrade = fn(&mut Transaction<'_>) -> Result<(), Failed>;
 
 /// What brings a version up to date with the next one.
-const UPGRADES: [Upgrade; 2] = [
+const UPGRADES: [Upgrade; 3] = [
     |database| database.batch_execute(include_str!("upgrade.sql")).map_err(failed),
     |database| {
         // No program of an older version writes meanwhile.
         database.batch_execute("LOCK TABLE orbs.account; LOCK TABLE orbs.entry").map_err(failed)?;
         database.batch_execute(include_str!("feed.sql")).map_err(failed)?;
-        feed::number_all(database)?;
+        number::all(database)?;
         database.batch_execute(include_str!("fed.sql")).map_err(failed)
     },
+    |database| database.batch_execute(include_str!("until.sql")).map_err(failed),
 ];
 
 /// For how long commands are sent again.
@@ -45,9 +47,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How often a page waits for writers, and for how long.
-const ATTEMPTS: u32 = 50;
-const MOMENT: Duration = Duration::from_millis(10);
+/// How often a page waits for writers, or a writer for another one that numbers, and for how long.
+pub(crate) const ATTEMPTS: u32 = 50;
+pub(crate) const MOMENT: Duration = Duration::from_millis(10);
 
 pub(crate) struct Connection {
     settings: Settings,
@@ -61,6 +63,10 @@ pub(crate) struct Connection {
     stuck: Vec<String>,
     /// What the last commands have left to do.
     known: Known,
+    /// How many entries were written here, and might have no number.
+    pub(crate) unnumbered: usize,
+    /// The last start of numbering whose writers hadn't ended.
+    unsettled: Option<Start>,
 }
 
 impl Connection {
@@ -82,8 +88,17 @@ impl Connection {
         if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
             config.keepalives_idle(Duration::from_secs(10));
         }
-        let (complete_until, stuck, known) = (Millis::ZERO, Vec::new(), Known::default());
-        Self { settings, client: None, clock, has_warned, complete_until, stuck, known }
+        Self {
+            settings,
+            client: None,
+            clock,
+            has_warned,
+            complete_until: Millis::ZERO,
+            stuck: Vec::new(),
+            known: Known::default(),
+            unnumbered: 0,
+            unsettled: None,
+        }
     }
 
     pub(crate) fn close(&mut self) {
@@ -129,6 +144,7 @@ impl Connection {
         let mut round = Round::new(self.time(), mem::take(&mut self.known));
         let all = commands.iter().map(|command| &**command).enumerate().collect();
         self.round(all, &mut round, answer);
+        self.unnumbered = self.unnumbered.saturating_add(round.entries);
         self.known = round.known();
     }
 
@@ -158,29 +174,46 @@ impl Connection {
         }
     }
 
-    /// Numbers entries, reads them, and until when they are complete.
+    /// Reads entries, and until when they are complete.
+    #[allow(clippy::disallowed_methods, reason = "a store is the edge: it waits for other transactions")]
     pub(crate) fn entries(&mut self, after: &Cursor, limit: usize) -> Result<Page, Error> {
         let start = self.start()?;
         // If a writer runs for long, an earlier time is still true.
-        let settled = start.writers.is_empty().then_some(&start);
-        let now = settled.map_or(self.complete_until, |start| start.now);
+        let now = if start.writers.is_empty() { start.now } else { self.complete_until };
         self.complete_until = now;
-        let read = |client: &mut Client| reading(client, |client| feed::read(client, after, limit));
-        let mut page = self.again(read)?;
-        let mut lacking = limit.saturating_sub(page.entries.len());
-        if page.has_unnumbered && (lacking > 0 || !page.is_known) {
-            let mut numbered = feed::NUMBERED;
-            while numbered == feed::NUMBERED && (lacking > 0 || !page.is_known) {
-                let number = |client: &mut Client| feed::number_some(client, settled);
-                numbered = self.again(|client| writer::writing(client, number))?;
-                lacking = lacking.saturating_sub(numbered);
+        let mut attempt = 0;
+        loop {
+            let page = self.again(|client| reading(client, |client| feed::read(client, after, limit)))?;
+            match page.knows {
+                Knows::Cursor => {
+                    return Ok(Page {
+                        entries: page.entries,
+                        complete_until: page.due.map_or(now, |due| due.min(now)),
+                    });
+                }
+                Knows::NoCursor => return Err(Error::Cursor),
+                Knows::NotYet(entries) if attempt == ATTEMPTS => {
+                    let why = "so it isn't known whether the cursor is from this ledger";
+                    return Err(Error::Unknown(format!("{entries} entries have no number yet, {why}")));
+                }
+                Knows::NotYet(_) => thread::sleep(MOMENT),
             }
-            page = self.again(read)?;
+            attempt = attempt.saturating_add(1);
         }
-        match page.is_known {
-            true => Ok(Page { entries: page.entries, complete_until: page.due.map_or(now, |due| due.min(now)) }),
-            false => Err(Error::Cursor),
+    }
+
+    /// Numbers a batch of the entries that have no number.
+    pub(crate) fn number(&mut self) -> Result<Left, Error> {
+        let time = self.time();
+        // After a new connection, nothing is unsettled.
+        self.client().map_err(Failed::error)?;
+        let mut unsettled = self.unsettled.take();
+        let left = self.once(|client| writer::writing(client, |client| number::some(client, time, &mut unsettled)))?;
+        self.unsettled = unsettled;
+        if left == Left::Nothing {
+            self.unnumbered = 0;
         }
+        Ok(left)
     }
 
     /// Waits for the writers that run now, but not twice for one that doesn't end.
@@ -206,17 +239,20 @@ impl Connection {
         if due.is_empty() {
             return Ok(None);
         }
-        self.once(|client| writer::expire(client, &due, time)).map(Some)
+        let entries = self.once(|client| writer::expire(client, &due, time))?;
+        self.unnumbered = self.unnumbered.saturating_add(entries);
+        Ok(Some(entries > 0))
     }
 
-    /// What has expired and isn't written.
+    /// What has expired and isn't written, and what has no number.
     pub(crate) fn backlog(&mut self) -> Result<Backlog, Error> {
         let time = self.time();
         self.again(|client| {
             reading(client, |client| {
                 let (now, _) = rows::time(client, time)?;
                 let (accounts, first) = rows::backlog(client, now)?;
-                Ok(Backlog { accounts, age: first.and_then(|first| now.minus(first)).unwrap_or_default() })
+                let age = first.and_then(|first| now.minus(first)).unwrap_or_default();
+                Ok(Backlog { accounts, age, unnumbered: feed::count_unnumbered(client)? })
             })
         })
     }
@@ -275,6 +311,7 @@ impl Connection {
     fn client(&mut self) -> Result<&mut Client, Failed> {
         if self.client.as_ref().is_none_or(Client::is_closed) {
             self.client = Some(self.settings.connect()?);
+            self.unsettled = None;
             // Those of the connection don't count.
             self.has_warned.store(false, Ordering::SeqCst);
         }

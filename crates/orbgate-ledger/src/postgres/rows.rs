@@ -232,7 +232,7 @@ pub(crate) fn read(client: &mut Client, named: &Named<'_>, skips: bool, given: O
 }
 
 /// The version of the schema that this program reads and writes.
-pub(crate) const VERSION: &str = "3";
+pub(crate) const VERSION: &str = "4";
 
 pub(crate) fn another_version(version: &str) -> Failed {
     wrong(format!("the version of the ledger is `{version}`; this program knows `{VERSION}`"))

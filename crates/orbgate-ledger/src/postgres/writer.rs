@@ -74,11 +74,13 @@ pub(crate) struct Round {
     before: Known,
     later: Queue,
     whole: BTreeSet<i64>,
+    /// How many entries were written.
+    pub(crate) entries: usize,
 }
 
 impl Round {
     pub(crate) fn new(given: Option<Millis>, before: Known) -> Self {
-        Self { given, before, later: Queue::default(), whole: BTreeSet::new() }
+        Self { given, before, later: Queue::default(), whole: BTreeSet::new(), entries: 0 }
     }
 
     /// What the next round has to know.
@@ -160,6 +162,7 @@ fn planned(
     let after = stored(after);
     if before != after {
         writes = true;
+        round.entries = round.entries.saturating_add(after.entries.len());
         if !rows::write(client, &before, &after)? {
             return Ok(None);
         }
@@ -182,8 +185,9 @@ pub(crate) fn writing<T>(
     done.and_then(|done| ended.map(|()| done))
 }
 
-/// Writes at most a batch of what has expired in these accounts, but for those that are locked elsewhere. False if there is nothing.
-pub(crate) fn expire(client: &mut Client, accounts: &[AccountId], given: Option<Millis>) -> Result<bool, Failed> {
+/// Writes at most a batch of what has expired in these accounts, but for those that are locked elsewhere, and returns how many
+/// entries this takes.
+pub(crate) fn expire(client: &mut Client, accounts: &[AccountId], given: Option<Millis>) -> Result<usize, Failed> {
     writing(client, |client| {
         let Read { rows: before, now, .. } = rows::read(client, &Named::due(accounts), true, given)?;
         let (mut after, mut count) = (before.clone(), 0_usize);
@@ -194,7 +198,7 @@ pub(crate) fn expire(client: &mut Client, accounts: &[AccountId], given: Option<
             count = count.saturating_add(entries);
         }
         rows::write(client, &stored(before), &stored(after))?;
-        Ok(count > 0)
+        Ok(count)
     })
 }
 

@@ -123,7 +123,8 @@ impl Ledger for Sqlite {
         let rows = Rows::new(&connection);
         let accounts = rows.count_due(now).map_err(Stop::error)?;
         let first = rows.first_due().map_err(Stop::error)?;
-        Ok(Backlog { accounts, age: first.and_then(|first| now.minus(first)).unwrap_or_default() })
+        let age = first.and_then(|first| now.minus(first)).unwrap_or_default();
+        Ok(Backlog { accounts, age, unnumbered: 0 })
     }
 
     fn keeps_order(&self) -> bool {

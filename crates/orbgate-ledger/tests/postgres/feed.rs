@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use orbgate_ledger::{Cursor, Error, Ledger, Postgres};
+use orbgate_ledger::{Cursor, Error, Ledger, Page, Postgres};
 use postgres::{Client, NoTls};
 
 use super::server::Server;
 use crate::feed::{Dice, World, Written, play};
-use crate::support::{TestClock, account, capture, grant, hold, orbs};
+use crate::support::{TestClock, account, capture, grant, hold, numbered, orbs};
 
 fn client(url: &str) -> Client {
     Client::connect(url, NoTls).unwrap()
@@ -21,6 +21,7 @@ fn client(url: &str) -> Client {
 /// A ledger in a database whose rows are kept and put back, as by a dump.
 struct Databases {
     ledgers: Vec<Postgres>,
+    reader: Option<Postgres>,
     admin: Client,
     url: String,
     neighbour: String,
@@ -38,6 +39,24 @@ enum Going {
     /// A process of this ledger, between its first statement and its commit.
     Writer,
     Neighbour,
+    /// A process that numbers and doesn't get on.
+    Numbering,
+}
+
+/// The user of whoever bills.
+const READER: &str = "DO $$ BEGIN CREATE ROLE biller LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$; \
+    GRANT USAGE ON SCHEMA orbs TO biller; GRANT SELECT ON ALL TABLES IN SCHEMA orbs TO biller";
+
+fn reading(url: &str) -> Postgres {
+    let url = url.replace("user=orbs", "user=biller options='-c default_transaction_read_only=on'");
+    Postgres::open_to_read(&url).unwrap()
+}
+
+/// Keeps entries from being numbered, until its end.
+fn frozen(url: &str) -> Client {
+    let mut client = client(url);
+    client.batch_execute("BEGIN; SELECT pg_advisory_xact_lock(8029188924)").unwrap();
+    client
 }
 
 fn name_of(url: &str) -> &str {
@@ -49,7 +68,7 @@ impl Databases {
         let (url, neighbour) = (server.new_database(), server.new_database());
         server.run(&neighbour, "CREATE TABLE things (thing int)");
         let (admin, ledgers, going_on, count) = (client(&url), Vec::new(), Vec::new(), 0);
-        let mut world = Self { ledgers, admin, url, neighbour, going_on, count };
+        let mut world = Self { ledgers, reader: None, admin, url, neighbour, going_on, count };
         world.open();
         for name in ["slow0", "slow1"] {
             world.ledgers[0].grant(grant(&format!("of_{name}"), name, 1)).unwrap();
@@ -59,6 +78,8 @@ impl Databases {
 
     fn open(&mut self) {
         self.ledgers = vec![Postgres::open(&self.url).unwrap(), Postgres::open(&self.url).unwrap()];
+        self.admin.batch_execute(READER).unwrap();
+        self.reader = Some(reading(&self.url));
     }
 
     /// A grant as a process writes it that is slow: it has locked its account and read the time.
@@ -92,6 +113,14 @@ impl World for Databases {
         self.ledgers.iter().map(|ledger| ledger as _).collect()
     }
 
+    fn reader(&self) -> &dyn Ledger {
+        self.reader.as_ref().unwrap()
+    }
+
+    fn is_frozen(&self) -> bool {
+        self.going_on.iter().any(|(going, _)| *going == Going::Numbering)
+    }
+
     fn written(&mut self) -> Written {
         let sql =
             "SELECT a.id, e.seq::bigint, e.at::bigint FROM orbs.entry AS e JOIN orbs.account AS a ON a.key = e.account";
@@ -113,6 +142,7 @@ impl World for Databases {
     fn restore(&mut self) {
         self.calm();
         self.ledgers.clear();
+        self.reader = None;
         let mut sql = "BEGIN; SET LOCAL session_replication_role = replica;".to_owned();
         for table in TABLES {
             sql += &format!(
@@ -127,9 +157,13 @@ impl World for Databases {
     }
 
     fn disturb(&mut self, dice: &mut Dice) {
-        match dice.below(4) {
+        match dice.below(5) {
             0 | 1 => self.slow_writer(),
-            2 => {
+            2 if !self.is_frozen() => {
+                let frozen = frozen(&self.url);
+                self.going_on.push((Going::Numbering, frozen));
+            }
+            3 => {
                 let mut neighbour = client(&self.neighbour);
                 neighbour.batch_execute("BEGIN; INSERT INTO things VALUES (1)").unwrap();
                 self.going_on.push((Going::Neighbour, neighbour));
@@ -157,6 +191,7 @@ fn no_reader_of_a_database_misses_an_entry_or_sees_one_twice() {
     };
     let other = Postgres::open(&server.new_database()).unwrap();
     other.grant(grant("g", "slow0", 1)).unwrap();
+    numbered(&other);
     let strange: Vec<_> =
         other.entries(&Cursor::default(), 9).unwrap().entries.into_iter().map(|(cursor, _)| cursor).collect();
     let (mut errors, mut restored, mut entries) = (0, 0, 0);
@@ -168,7 +203,7 @@ fn no_reader_of_a_database_misses_an_entry_or_sees_one_twice() {
     assert!(errors > 1 && restored > 1 && entries > 40, "{errors} {restored} {entries}");
 }
 
-/// Each of them numbers what it sees.
+/// Each writer numbers what it sees.
 #[test]
 fn readers_at_the_same_time_see_the_same_order() {
     let Some(server) = Server::start() else {
@@ -200,6 +235,8 @@ fn readers_at_the_same_time_see_the_same_order() {
         let writers = writers.iter().enumerate().map(|writer| scope.spawn(move || work(writer)));
         let writers: Vec<_> = writers.collect();
         writers.into_iter().for_each(|writer| writer.join().unwrap());
+        let reader = Postgres::open_to_read(&url).unwrap();
+        numbered(&reader);
         stop.store(true, Ordering::SeqCst);
         readers.into_iter().map(|reader| reader.join().unwrap()).collect()
     });
@@ -209,6 +246,106 @@ fn readers_at_the_same_time_see_the_same_order() {
         seen[0].iter().map(|(cursor, _)| cursor.as_str().split_once('-').unwrap().0.to_owned()).collect();
     assert_eq!(numbers, (1..=180).map(|number: u32| number.to_string()).collect::<Vec<_>>());
     assert_eq!(writers[0].verify().unwrap().found, Vec::<String>::new());
+}
+
+/// Nobody has to ask for it, and a reader whose transactions can't write sees it.
+#[test]
+fn an_entry_is_shown_soon_after_its_commit() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let url = server.new_database();
+    let ledger = Postgres::open(&url).unwrap();
+    server.run(&url, READER);
+    let reader = reading(&url);
+    let mut slowest = Duration::ZERO;
+    for number in 0..20 {
+        ledger.grant(grant(&format!("g{number}"), "a", 1)).unwrap();
+        let start = Instant::now();
+        while reader.entries(&Cursor::default(), 99).unwrap().entries.len() <= number {}
+        slowest = slowest.max(start.elapsed());
+    }
+    println!("the slowest of 20 entries was shown {slowest:?} after its commit");
+    assert!(slowest < Duration::from_secs(5), "{slowest:?}");
+    assert_eq!(reader.verify().unwrap().found, Vec::<String>::new());
+}
+
+/// Then it doesn't wait for a timer: whoever reads next sees what was answered.
+#[test]
+fn a_process_numbers_what_it_has_written_when_it_ends() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let url = server.new_database();
+    let ledger = Postgres::open_to_read(&url).unwrap();
+    for number in 0..9 {
+        Postgres::open(&url).unwrap().grant(grant(&format!("g{number}"), "a", 1)).unwrap();
+        assert_eq!(ledger.entries(&Cursor::default(), 99).unwrap().entries.len(), number + 1);
+    }
+}
+
+/// All of them were killed before they numbered. A reader says so, writes nothing, and doesn't call a month complete.
+#[test]
+fn entries_of_killed_writers_wait_for_the_next_writer() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let mut world = Databases::new(&server);
+    numbered(world.reader());
+    world.ledgers.clear();
+    let before = crate::feed::now();
+    world.slow_writer();
+    world.calm();
+    let reader = world.reader();
+    for _ in 0..3 {
+        let page = reader.entries(&Cursor::default(), 9).unwrap();
+        assert_eq!((page.entries.len(), reader.backlog().unwrap().unnumbered), (2, 1));
+        assert!(page.complete_until >= before && page.complete_until <= crate::feed::now());
+    }
+    let written = world.written();
+    let at = written.iter().map(|(_, _, at)| *at).max().unwrap();
+    assert_eq!(world.reader().entries(&Cursor::default(), 9).unwrap().complete_until.get(), at);
+    // A caller can also wait for it.
+    Postgres::open(&world.url).unwrap().expire().unwrap();
+    assert_eq!(world.reader().entries(&Cursor::default(), 9).unwrap().entries.len(), 3);
+}
+
+/// It knows what its primary has written, but not which transactions run there.
+#[test]
+fn a_hot_standby_shows_entries_and_until_when_they_are_complete() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let mut world = Databases::new(&server);
+    let standby = server.standby("one");
+    let reader = Postgres::open_to_read(&standby.url(&world.url)).unwrap();
+    // It has read the time, and comes later.
+    world.slow_writer();
+    let started = crate::feed::now();
+    world.ledgers[0].grant(grant("g", "a", 50)).unwrap();
+    let shown = |count: usize| loop {
+        let page = reader.entries(&Cursor::default(), 99).unwrap();
+        if page.entries.len() == count {
+            return page;
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    assert!(shown(3).complete_until < started);
+    world.calm();
+    world.ledgers[0].hold(hold("h", "a", 5)).unwrap();
+    shown(5);
+    // The writer that was waited for has ended, so the next time is later.
+    world.ledgers[0].settle(capture("h", 5)).unwrap();
+    let page = shown(6);
+    assert!(page.complete_until >= started && page.complete_until <= crate::feed::now(), "{page:?}");
+    numbered(&world.ledgers[0]);
+    assert_eq!(
+        page,
+        Page { complete_until: page.complete_until, ..world.ledgers[0].entries(&Cursor::default(), 99).unwrap() }
+    );
+    assert_eq!(reader.verify().unwrap().found, Vec::<String>::new());
+    // It can't write, and says so.
+    assert!(matches!(reader.grant(grant("g2", "a", 5)), Err(Error::Unknown(_))));
 }
 
 /// One of them never ends, as when whoever had prepared it is gone.
@@ -229,6 +366,7 @@ fn transactions_of_others_hide_no_entry() {
     let start = Instant::now();
     ledger.grant(grant("g", "a", 50)).unwrap();
     let held = ledger.hold(hold("h", "a", 5)).unwrap();
+    numbered(&ledger);
     let page = ledger.entries(&Cursor::default(), 9).unwrap();
     assert_eq!(page.entries.len(), 2);
     let orbgate_ledger::HoldAnswer::Held { receipt, .. } = held else { panic!("{held:?}") };
@@ -252,9 +390,9 @@ fn a_writer_that_never_ends_hides_only_its_own_entries() {
     let ledger = &world.ledgers[0];
     let started = crate::feed::now();
     ledger.grant(grant("g", "a", 50)).unwrap();
+    numbered(ledger);
     let page = ledger.entries(&Cursor::default(), 9).unwrap();
-    let ids =
-        |page: &orbgate_ledger::Page| page.entries.iter().map(|(_, entry)| entry.id.to_string()).collect::<Vec<_>>();
+    let ids = |page: &Page| page.entries.iter().map(|(_, entry)| entry.id.to_string()).collect::<Vec<_>>();
     assert_eq!(ids(&page), ["of_slow0", "of_slow1", "g"]);
     // Its entry is earlier.
     assert!(page.complete_until < started, "{page:?}");
@@ -266,6 +404,7 @@ fn a_writer_that_never_ends_hides_only_its_own_entries() {
     }
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     server.run(&url, "COMMIT PREPARED 'orphan'");
+    numbered(ledger);
     let page = ledger.entries(&after, 9).unwrap();
     assert_eq!(ids(&page), ["slow.1"]);
     assert!(page.complete_until >= started, "{page:?}");
@@ -284,15 +423,20 @@ fn a_dump_in_another_server_shows_each_entry_and_refuses_what_it_has_forgotten()
     let ledger = Postgres::open(&url).unwrap();
     ledger.grant(grant("g", "a", 500)).unwrap();
     ledger.hold(hold("h1", "a", 5)).unwrap();
-    let last = |ledger: &Postgres| ledger.entries(&Cursor::default(), 99).unwrap().entries.pop().unwrap().0;
+    let last = |ledger: &Postgres| {
+        numbered(ledger);
+        ledger.entries(&Cursor::default(), 99).unwrap().entries.pop().unwrap().0
+    };
     let kept = last(&ledger);
     // It is in the dump, but has no number there yet.
+    let frozen = frozen(&url);
     ledger.settle(capture("h1", 5)).unwrap();
     let mut dump = tempfile::tempfile().unwrap();
     let dumped = from.program("pg_dump", &["-h", from.host(), "-U", "orbs", name_of(&url)]).output().unwrap();
     assert!(dumped.status.success(), "{dumped:?}");
     dump.write_all(&dumped.stdout).unwrap();
     dump.rewind().unwrap();
+    drop(frozen);
     let also = last(&ledger);
     ledger.hold(hold("h2", "a", 7)).unwrap();
     let forgotten = last(&ledger);
@@ -301,9 +445,16 @@ fn a_dump_in_another_server_shows_each_entry_and_refuses_what_it_has_forgotten()
     let arguments = ["-h", to.host(), "-U", "orbs", "-d", name_of(&url), "-q", "-v", "ON_ERROR_STOP=1"];
     let restored = to.program("psql", &arguments).stdin(dump).output().unwrap();
     assert!(restored.status.success(), "{restored:?}");
+    // Before it is numbered, nobody knows whether `also` is from this ledger.
+    let frozen = self::frozen(&url);
     let ledger = Postgres::open(&url).unwrap();
+    assert!(
+        matches!(ledger.entries(&also, 9), Err(Error::Unknown(why)) if why.contains("1 entries have no number yet"))
+    );
     assert_eq!(ledger.entries(&forgotten, 9), Err(Error::Cursor));
+    drop(frozen);
     let ids = |after: &Cursor| {
+        numbered(&ledger);
         let page = ledger.entries(after, 9).unwrap();
         page.entries.iter().map(|(_, entry)| format!("{} {}", entry.id, entry.cause.name())).collect::<Vec<_>>()
     };
@@ -337,6 +488,7 @@ fn cursors_of_the_first_version_are_known_as_long_as_their_order_was() {
     }
     // Later entries have none.
     ledger.grant(grant("new", "b", 5)).unwrap();
+    numbered(&ledger);
     let mut other = client(&url);
     let position: i64 = other.query_one("SELECT max(position) FROM orbs.entry", &[]).unwrap().get(0);
     assert_eq!(count(&ledger, &format!("900.{position}")), Err(Error::Cursor));
@@ -365,6 +517,7 @@ fn numbers_that_were_tampered_with_are_found() {
         ledger.grant(grant("g", "a", 5)).unwrap();
         ledger.hold(hold("h", "a", 2)).unwrap();
         ledger.settle(capture("h", 2)).unwrap();
+        numbered(&ledger);
         assert_eq!(ledger.entries(&Cursor::default(), 9).unwrap().entries.len(), 3);
         assert_eq!(ledger.verify().unwrap().found, Vec::<String>::new());
         assert!(client(&url).batch_execute(sql).is_err(), "numbers and entries are never changed");

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use orbgate_ledger::{
@@ -18,7 +18,7 @@ use orbgate_ledger::{
 
 use crate::backlog::others_go_first;
 use crate::reference::compared::{compare_batches, compare_histories, crowded};
-use crate::support::{Clocked, TestClock, account, capture, grant, hold, hold_all, id, orbs};
+use crate::support::{Clocked, TestClock, account, capture, grant, hold, hold_all, id, numbered, orbs};
 use server::Server;
 
 /// An empty ledger.
@@ -131,9 +131,9 @@ fn another_version_or_order_is_refused_and_defaults_do_not_matter() {
     assert!(matches!(Postgres::open(&url).unwrap().hold(hold("h", "a", 1)), Ok(HoldAnswer::Held { .. })));
     server.run(&url, "SET TRANSACTION READ WRITE; ALTER DATABASE CURRENT_DB RESET ALL");
     // Each batch looks at the version, because another process may bring the ledger up to date.
-    server.run(&url, "UPDATE orbs.setting SET value = '4' WHERE name = 'version'");
+    server.run(&url, "UPDATE orbs.setting SET value = '5' WHERE name = 'version'");
     for message in [ledger.balance(account("a")).unwrap_err(), Postgres::open(&url).unwrap_err()] {
-        assert!(message.to_string().contains("is `4`; this program knows `3`"), "{message}");
+        assert!(message.to_string().contains("is `5`; this program knows `4`"), "{message}");
     }
 }
 
@@ -194,39 +194,45 @@ fn a_batch_takes_as_many_round_trips_as_a_command() {
     let host = url.split(' ').find_map(|part| part.strip_prefix("host=")).unwrap().to_owned();
     let folder = tempfile::tempdir().unwrap();
     let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).unwrap();
-    let syncs = Arc::new(AtomicU64::new(0));
-    let counted = Arc::clone(&syncs);
+    // The round trips of each transaction that has held something. Others are of what the store does by itself.
+    let (counted, holds) = mpsc::channel();
     let between = url.replace(&host, &folder.path().display().to_string());
     thread::spawn(move || {
         for client in listener.incoming() {
-            let (mut client, counted) = (client.unwrap(), Arc::clone(&counted));
+            let (mut client, counted) = (client.unwrap(), counted.clone());
             let mut server = UnixStream::connect(format!("{host}/.s.PGSQL.5432")).unwrap();
             let (mut answers, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
             thread::spawn(move || std::io::copy(&mut answers, &mut to));
             // The first message has no type.
             thread::spawn(move || -> std::io::Result<()> {
+                let (mut trips, mut has_held) = (0, false);
                 for has_type in core::iter::once(false).chain(core::iter::repeat(true)) {
                     let mut head = vec![0; if has_type { 5 } else { 4 }];
                     client.read_exact(&mut head)?;
-                    counted.fetch_add(u64::from(has_type && matches!(head[0], b'S' | b'Q')), Ordering::SeqCst);
                     let length = u32::from_be_bytes(head[head.len() - 4..].try_into().unwrap());
                     let mut rest = vec![0; length as usize - 4];
                     client.read_exact(&mut rest)?;
+                    let text = String::from_utf8_lossy(&rest).into_owned();
+                    if has_type && head[0] == b'Q' && text.starts_with("BEGIN") {
+                        (trips, has_held) = (0, false);
+                    }
+                    trips += u64::from(has_type && matches!(head[0], b'S' | b'Q'));
+                    has_held |= text.contains("INSERT INTO orbs.hold");
+                    if head[0] == b'Q' && text.starts_with("COMMIT") && has_held {
+                        counted.send(trips).unwrap();
+                    }
                     server.write_all(&[head, rest].concat())?;
                 }
                 Ok(())
             });
         }
     });
-    // While this time stands still, nothing is asked for what has expired.
-    let ledger = Postgres::open_with(&between, None, Some(Arc::<TestClock>::default() as _)).unwrap();
+    let ledger = Postgres::open(&between).unwrap();
     ledger.grant(grant("g", "a", 50)).unwrap();
-    let before = syncs.load(Ordering::SeqCst);
     assert!(matches!(ledger.hold(hold("alone", "a", 1)), Ok(HoldAnswer::Held { .. })));
-    let one = syncs.load(Ordering::SeqCst) - before;
+    let one = holds.recv().unwrap();
     let release = kept_waiting(&ledger);
-    let before = syncs.load(Ordering::SeqCst);
-    let (send, answers) = std::sync::mpsc::channel();
+    let (send, answers) = mpsc::channel();
     for index in 0..49 {
         let send = send.clone();
         let command = Command::Hold(hold(format!("h{index}"), "a", 1));
@@ -236,7 +242,7 @@ fn a_batch_takes_as_many_round_trips_as_a_command() {
     for _ in 0..49 {
         assert!(matches!(answers.recv().unwrap(), Ok(Answer::Hold(HoldAnswer::Held { .. }))));
     }
-    assert_eq!((one, syncs.load(Ordering::SeqCst) - before), (8, 8));
+    assert_eq!((one, holds.recv().unwrap(), holds.try_recv()), (8, 8, Err(mpsc::TryRecvError::Empty)));
 }
 
 /// Otherwise an answered command could be lost, or an expiry that a reader has seen, and a stopped process would keep its locks.
@@ -280,6 +286,7 @@ fn names_in_statements_are_those_of_postgres() {
     let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
     assert_eq!(client.query_one("SELECT floor(1.5)::bigint", &[]).unwrap().get::<_, i64>(0), 7, "the trap");
     let granted = Postgres::open(&url).unwrap().grant(grant("g", "a", 5)).unwrap();
+    numbered(&Postgres::open(&url).unwrap());
     let entry = Postgres::open(&url).unwrap().entries(&Cursor::default(), 1).unwrap().entries.remove(0).1;
     assert!(entry.at.get() > 7 && !granted.repeated);
 }
@@ -298,7 +305,7 @@ fn a_deadlock_is_tried_again_singly() {
                     CREATE TRIGGER many AFTER INSERT ON orbs.hold REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT \
                     EXECUTE FUNCTION many()";
     server.run(&url, deadlock);
-    let (send, answers) = std::sync::mpsc::channel();
+    let (send, answers) = mpsc::channel();
     for index in 0..40 {
         let send = send.clone();
         let command = Command::Hold(hold(format!("h{index}"), "a", 3));
@@ -334,7 +341,7 @@ fn crossed(ledger: &Postgres, url: &str, prefix: &str) -> Option<Vec<(i32, Resul
     };
     other.batch_execute(&format!("BEGIN; SET LOCAL deadlock_timeout = '5s'; {}", void(30))).unwrap();
     let release = kept_waiting(ledger);
-    let (send, answers) = std::sync::mpsc::channel();
+    let (send, answers) = mpsc::channel();
     for number in 10..50 {
         let (send, command) = (send.clone(), Command::Hold(hold(format!("{prefix}{number}"), "a", 1)));
         ledger.submit(command, Box::new(move |answer| send.send((number, answer)).unwrap()));
@@ -368,7 +375,7 @@ fn a_locked_account_is_skipped_once_and_a_stopped_process_delays_it_by_five_seco
     let start = std::time::Instant::now();
     let order = |name: &str| Command::Hold(hold(format!("h{name}"), name, 1));
     let capture = |name: &str| Command::Settle(capture(format!("h{name}"), 1));
-    let (send, answers) = std::sync::mpsc::channel();
+    let (send, answers) = mpsc::channel();
     let release = kept_waiting(&ledger);
     for (name, command) in [("a", order("a")), ("a", capture("a")), ("b", order("b")), ("b", capture("b"))] {
         let send = send.clone();
@@ -384,9 +391,9 @@ fn a_locked_account_is_skipped_once_and_a_stopped_process_delays_it_by_five_seco
 }
 
 /// Keeps the ledger's thread waiting, so that the commands until its release are one batch.
-fn kept_waiting(ledger: &Postgres) -> std::sync::mpsc::Sender<()> {
-    let (waits, is_waiting) = std::sync::mpsc::channel();
-    let (release, wait) = std::sync::mpsc::channel();
+fn kept_waiting(ledger: &Postgres) -> mpsc::Sender<()> {
+    let (waits, is_waiting) = mpsc::channel();
+    let (release, wait) = mpsc::channel();
     let keep_waiting = move |_| {
         waits.send(()).unwrap();
         wait.recv().unwrap();
@@ -405,7 +412,7 @@ fn a_batch_whose_server_is_gone_fails_as_one() {
     let ledger = Postgres::open(&server.new_database()).unwrap();
     ledger.grant(grant("g", "a", 100)).unwrap();
     let release = kept_waiting(&ledger);
-    let (send, answers) = std::sync::mpsc::channel();
+    let (send, answers) = mpsc::channel();
     for index in 0..40 {
         let (send, command) = (send.clone(), Command::Hold(hold(format!("h{index}"), "a", 1)));
         ledger.submit(command, Box::new(move |answer| send.send(answer).unwrap()));
@@ -469,6 +476,7 @@ fn wait_for(more: u64, count: &AtomicU64) {
 
 /// Everything that was answered is there, and doing it again changes nothing.
 fn check(ledger: &Postgres, answered: Vec<(Command, Answer)>) {
+    numbered(ledger);
     let before = ledger.entries(&Cursor::default(), 1_000_000).unwrap().entries.len();
     for (command, first) in answered {
         let again = ledger.run(command.clone()).unwrap();
@@ -482,6 +490,7 @@ fn check(ledger: &Postgres, answered: Vec<(Command, Answer)>) {
         };
         assert!(same, "lost: {command:?}: {first:?}, then {again:?}");
     }
+    numbered(ledger);
     assert_eq!(ledger.entries(&Cursor::default(), 1_000_000).unwrap().entries.len(), before);
     assert_eq!(ledger.verify().unwrap().found, Vec::<String>::new());
 }

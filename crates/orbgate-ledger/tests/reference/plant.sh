@@ -102,9 +102,14 @@ rule 'a locked account is not skipped' postgres/writer.rs 's/rows::read(client, 
 # Of the order in which entries are read.
 rule 'a file knows a cursor of another history' sqlite/rows.rs 's/ WHERE number = ?1 AND digest = ?2/ WHERE number = ?1 AND ?2 = ?2/' feed::
 rule 'a database knows a cursor of another history' postgres/feed.rs 's/WHERE number = $1 AND digest = $2/WHERE number = $1 AND $2 = $2/' postgres::feed::
-rule 'a page does not wait for writers' postgres/open.rs 's/let settled = start.writers.is_empty().then_some(&start);/let settled = Some(\&start);/' postgres::feed::
-rule 'a page is complete before writers end' postgres/open.rs 's/let now = settled.map_or(self.complete_until, |start| start.now);/let now = start.now;/' postgres::feed::
+rule 'a gap is closed before writers end' postgres/number.rs 's/let settled = settled(start, before);/let settled = Some(start);/' postgres::feed::
+rule 'any writer that has ended settles' postgres/number.rs 's/Some(last) if !last.writers.iter().any(|writer| start.writers.contains(writer)) =>/Some(last) =>/' postgres::feed::
+rule 'a page is complete before writers end' postgres/open.rs 's/let now = if start.writers.is_empty() { start.now } else { self.complete_until };/let now = start.now;/' postgres::feed::
+rule 'a page is complete before entries have numbers' postgres/feed.rs 's/least(min(at), (SELECT/least((SELECT/' postgres::feed::
+rule 'a standby is complete as its primary' postgres/feed.rs 's/if is_standby {/if false {/' postgres::feed::
+rule 'a cursor is refused before entries have numbers' postgres/feed.rs 's/let knows = if might {/let knows = if false {/' postgres::feed::
 rule 'any transaction of the server is waited for' postgres/feed.rs "s/ AND database = (SELECT oid.*current_database())//; s/ AND relation IN ('orbs.account'::regclass, 'orbs.entry'::regclass)//" postgres::feed::
-rule 'two readers number at once' postgres/feed.rs 's/pg_advisory_xact_lock(8029188924)/pg_advisory_xact_lock_shared(8029188924)/' postgres::feed::
+rule 'two writers number at once' postgres/number.rs 's/pg_try_advisory_xact_lock(8029188924)/pg_try_advisory_xact_lock_shared(8029188924)/' postgres::feed::
+rule 'a process leaves its entries to others' postgres/worker.rs 's/=> return self.number_rest(),/=> return,/' postgres::feed::
 test -z "$failed" || exit 1
 echo "$count planted errors, all found"

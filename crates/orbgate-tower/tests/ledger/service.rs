@@ -148,6 +148,8 @@ impl World {
     }
 
     pub(crate) fn entries(&self, user: &str) -> Vec<Entry> {
+        // In PostgreSQL, a reader sees an entry a moment after its commit.
+        wait(|| self.ledger.backlog().unwrap().unnumbered == 0);
         let page = self.ledger.entries(&Cursor::default(), 10_000).unwrap();
         let entries = page.entries.into_iter().map(|(_, entry)| entry);
         entries.filter(|entry| entry.account == account(user)).collect()

@@ -1,0 +1,184 @@
+//! The thread of a ledger: it does commands, writes what has expired, and numbers entries.
+#![allow(clippy::disallowed_methods, reason = "a store is the edge: its thread waits")]
+
+use core::mem;
+use core::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::thread;
+use std::time::Instant;
+
+use crate::command::Command;
+use crate::error::Error;
+use crate::ledger::Reply;
+use crate::postgres::number::Left;
+use crate::postgres::open::{ATTEMPTS, Connection, MOMENT};
+use crate::postgres::rows::BATCH;
+
+/// How long the thread is idle before it looks again for what has expired, and for what others have left without a number.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// How long entries of this process wait, so that those that come meanwhile are numbered with them.
+const SOON: Duration = Duration::from_millis(100);
+
+/// So many batches of commands go first while something has expired.
+const FIRST: usize = 16;
+
+/// So many commands wait for the backlogs of their accounts. More stay in the queue.
+const MOST_WAITING: usize = 4096;
+
+pub(crate) enum Job {
+    Run(Box<Command>, Reply),
+    /// Writes everything that has expired.
+    Expire(SyncSender<Result<(), Error>>),
+}
+
+/// The thread that does commands. When none waits, it writes what has expired, and soon after a commit it numbers entries.
+pub(crate) struct Worker {
+    connection: Connection,
+    queue: Receiver<Job>,
+    /// The commands whose accounts have a backlog, in their order. They come again in each batch.
+    waiting: Vec<(Box<Command>, Reply)>,
+    /// The callers that wait until nothing that has expired is left, and every entry has a number.
+    expiring: Vec<SyncSender<Result<(), Error>>>,
+    /// Otherwise it writes only what is asked for.
+    is_writer: bool,
+    /// When it looks for what has expired.
+    look: Instant,
+    /// When it numbers entries, if there might be some.
+    number: Option<Instant>,
+}
+
+impl Worker {
+    pub(crate) fn new(connection: Connection, queue: Receiver<Job>, is_writer: bool) -> Self {
+        let now = Instant::now();
+        // Another process might have been killed before it numbered.
+        let number = is_writer.then_some(now);
+        Self { connection, queue, waiting: Vec::new(), expiring: Vec::new(), is_writer, look: now, number }
+    }
+
+    /// Works until the ledger is dropped, and everything that was queued is done.
+    pub(crate) fn work(&mut self) {
+        let mut since = 0_usize;
+        loop {
+            let job = match self.queue.recv_timeout(self.rest()) {
+                Ok(job) => Some(job),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) if self.waiting.is_empty() => return self.number_rest(),
+                Err(RecvTimeoutError::Disconnected) => None,
+            };
+            let is_idle = job.is_none() && self.waiting.is_empty();
+            self.start(job);
+            since = since.saturating_add(1);
+            let now = Instant::now();
+            if (is_idle || since >= FIRST || !self.expiring.is_empty()) && self.looks() && self.look <= now {
+                since = 0;
+                self.expire_some();
+            }
+            if self.connection.unnumbered > 0 {
+                self.number = self.number.or_else(|| now.checked_add(SOON));
+            }
+            if self.number.is_some_and(|at| at <= now) {
+                // Otherwise it comes again.
+                let _ = self.number_some();
+            }
+        }
+    }
+
+    const fn looks(&self) -> bool {
+        self.is_writer || !self.expiring.is_empty()
+    }
+
+    /// How long the thread can wait for a job.
+    fn rest(&self) -> Duration {
+        if !self.waiting.is_empty() {
+            return Duration::ZERO;
+        }
+        let next = [self.number, self.looks().then_some(self.look)].into_iter().flatten().min();
+        next.map_or(IDLE, |next| next.saturating_duration_since(Instant::now()))
+    }
+
+    /// One batch at a time: what waits meanwhile is the next one.
+    fn start(&mut self, mut job: Option<Job>) {
+        let mut batch = mem::take(&mut self.waiting);
+        let most = batch.len().saturating_add(BATCH).min(MOST_WAITING);
+        while let Some(next) = job {
+            match next {
+                Job::Run(command, reply) => batch.push((command, reply)),
+                Job::Expire(done) => {
+                    self.expiring.push(done);
+                    self.look = Instant::now();
+                }
+            }
+            job = if batch.len() < most { self.queue.try_recv().ok() } else { None };
+        }
+        if batch.is_empty() {
+            return;
+        }
+        let (commands, replies): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
+        let mut replies: Vec<Option<Reply>> = replies.into_iter().map(Some).collect();
+        self.connection.run(&commands, &mut |at, answer| {
+            if let Some(reply) = replies.get_mut(at).and_then(Option::take) {
+                reply(answer);
+            }
+        });
+        let waiting = commands.into_iter().zip(replies);
+        self.waiting.extend(waiting.filter_map(|(command, reply)| Some((command, reply?))));
+    }
+
+    /// Writes a batch of what has expired, if the time passes by itself or a caller waits for it.
+    fn expire_some(&mut self) {
+        let expired = match self.expiring.is_empty() && !self.connection.runs() {
+            true => Ok(None),
+            false => self.connection.expire(),
+        };
+        let now = Instant::now();
+        self.look = match expired {
+            Ok(Some(true)) => now,
+            _ => now.checked_add(IDLE).unwrap_or(now),
+        };
+        match expired {
+            // Accounts that are locked elsewhere come again.
+            Ok(Some(_)) => {}
+            Ok(None) if self.expiring.is_empty() => self.number = self.number.or(Some(now)),
+            Ok(None) => match self.number_some() {
+                Ok(Left::Nothing) => self.expired(&Ok(())),
+                Ok(Left::More | Left::Elsewhere) => self.look = self.number.unwrap_or(now),
+                Err(error) => self.expired(&Err(error)),
+            },
+            Err(error) => self.expired(&Err(error)),
+        }
+    }
+
+    /// Answers the callers that wait.
+    fn expired(&mut self, expired: &Result<(), Error>) {
+        self.expiring.drain(..).for_each(|done| drop(done.send(expired.clone())));
+    }
+
+    /// Numbers a batch of entries. If there are more, commands have at least half of the time.
+    fn number_some(&mut self) -> Result<Left, Error> {
+        let start = Instant::now();
+        let left = self.connection.number();
+        let pause = match left {
+            Ok(Left::Nothing) => None,
+            Ok(Left::More) => Some(start.elapsed()),
+            Ok(Left::Elsewhere) => Some(SOON),
+            Err(_) => Some(IDLE),
+        };
+        self.number = pause.and_then(|pause| Instant::now().checked_add(pause));
+        left
+    }
+
+    /// Numbers what this process has written, when it ends. What can't be numbered now, the next writer does.
+    fn number_rest(&mut self) {
+        for _ in 0..ATTEMPTS {
+            match self.connection.unnumbered {
+                0 => return,
+                _ => match self.connection.number() {
+                    Ok(Left::Elsewhere) => thread::sleep(MOMENT),
+                    Ok(_) => {}
+                    Err(_) => return,
+                },
+            }
+        }
+    }
+}
