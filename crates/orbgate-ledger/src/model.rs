@@ -16,7 +16,7 @@ use crate::verify::{Faults, Fold};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Model {
     order: Order,
-    rows: Rows,
+    pub(crate) rows: Rows,
 }
 
 impl Model {

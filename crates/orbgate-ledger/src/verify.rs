@@ -204,3 +204,174 @@ impl Sums {
         self.amount.saturating_sub(known).saturating_sub(self.revoked)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, reason = "a test stops at its first surprise")]
+mod tests {
+    use crate::answer::{Answer, Cause, HoldAnswer, State};
+    use crate::command::{Command, Grant, Hold, Settle, Settlement};
+    use crate::model::{Model, Rows};
+    use crate::plan::{EntryRow, LineRow, Settlement as Settled};
+    use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs, Order};
+
+    fn id(id: &str) -> Id {
+        Id::valid(id.to_owned())
+    }
+
+    fn orbs(amount: u64) -> Orbs {
+        Orbs::new(amount).unwrap_or_default()
+    }
+
+    /// Eight entries of an account: `g` and `b` are granted, the holds `h1` captured, `h2` voided and `h3` pending.
+    fn model() -> Model {
+        let account = || AccountId::valid("a".to_owned());
+        let grant = |name: &str, amount, bucket| {
+            Command::Grant(Grant { id: id(name), account: account(), amount: orbs(amount), bucket, expires_at: None })
+        };
+        let hold = |name: &str, amount, bonus| {
+            let ttl = Millis::new(60_000).unwrap_or_default();
+            Command::Hold(Hold {
+                id: id(name),
+                account: account(),
+                amount: orbs(amount),
+                bonus,
+                ttl,
+                note: Note::default(),
+            })
+        };
+        let settle = |name: &str, settlement| Command::Settle(Settle { hold: id(name), settlement });
+        let commands = [
+            grant("g", 100, Bucket::Paid),
+            grant("b", 20, Bucket::Bonus),
+            hold("h1", 30, true),
+            settle("h1", Settlement::Capture(orbs(25))),
+            hold("h2", 10, false),
+            settle("h2", Settlement::Void),
+            grant("r", 5, Bucket::Paid),
+            hold("h3", 10, false),
+        ];
+        let mut model = Model::new(Order::default());
+        for (at, command) in (1..).zip(&commands) {
+            let answer = model.run(command, Millis::new(at).unwrap_or_default());
+            assert!(!matches!(answer, Err(_) | Ok(Answer::Hold(HoldAnswer::Denied(_)))), "{answer:?}");
+        }
+        model
+    }
+
+    /// Changes the entry with this number.
+    fn entry(rows: &mut Rows, seq: u64, change: impl FnOnce(&mut EntryRow)) {
+        rows.entries.iter_mut().find(|entry| entry.seq == seq).map(change).unwrap();
+    }
+
+    /// Adds an entry at the end with the balance of the last one.
+    fn append(rows: &mut Rows, cause: Cause, of: &str, lines: Vec<LineRow>) {
+        let last = rows.entries.last().cloned().unwrap();
+        let seq = last.seq + 1;
+        rows.entries.push(EntryRow { seq, cause, id: id(of), lines, ..last });
+        rows.accounts.values_mut().for_each(|account| account.seq = seq);
+    }
+
+    /// Moves orbs from what is available to what is held, in the balance of these entries.
+    fn balances(rows: &mut Rows, seqs: core::ops::RangeInclusive<u64>) {
+        for seq in seqs {
+            entry(rows, seq, |entry| {
+                (entry.paid, entry.held) = (orbs(entry.paid.get() - 1), orbs(entry.held.get() + 1))
+            });
+        }
+    }
+
+    fn line(grant: u64, available: i64, held: i64, captured: i64) -> LineRow {
+        LineRow { grant, available, held, captured }
+    }
+
+    macro_rules! of {
+        ($rows:ident.$table:ident[$key:expr]) => {
+            $rows.$table.get_mut(&$key).unwrap()
+        };
+    }
+
+    type Tamper = fn(&mut Rows);
+
+    /// Each is found by one check only, so without that check it would be found by none.
+    #[test]
+    fn each_check_finds_what_no_other_one_does() {
+        let rows: [(&str, Tamper); 25] = [
+            ("entry 9 follows 7", |rows| {
+                entry(rows, 8, |entry| entry.seq = 9);
+                of!(rows.accounts[1]).seq = 9;
+            }),
+            ("the time of entry 6 goes back", |rows| entry(rows, 6, |entry| entry.at = Millis::ZERO)),
+            // One of them vanishes, as if it had expired.
+            ("entry 8 holds orbs that weren't available", |rows| {
+                entry(rows, 8, |entry| {
+                    entry.lines.iter_mut().for_each(|line| line.available -= 1);
+                    entry.paid = orbs(entry.paid.get() - 1);
+                });
+                let grant = of!(rows.grants[(1, 1)]);
+                (grant.available, grant.expired) = (orbs(grant.available.get() - 1), orbs(1));
+                let account = of!(rows.accounts[1]);
+                account.paid = orbs(account.paid.get() - 1);
+            }),
+            // More than the grant has, until the next entry.
+            ("entry 3 leaves a grant with less than 0 orbs", |rows| {
+                entry(rows, 3, |entry| entry.lines = vec![line(2, -30, 30, 0)]);
+                entry(rows, 4, |entry| entry.lines = vec![line(2, 10, -30, 20), line(1, -5, 0, 5)]);
+            }),
+            // More than was granted, until the hold that is voided.
+            ("entry 4 leaves a grant with less than 0 orbs", |rows| {
+                entry(rows, 4, |entry| entry.lines = vec![line(2, 0, -20, 21), line(1, 5, -10, 4)]);
+                entry(rows, 6, |entry| entry.lines.extend([line(2, 0, 0, -1), line(1, 0, 0, 1)]));
+            }),
+            ("entry 2 has another balance", |rows| entry(rows, 2, |entry| entry.paid = orbs(101))),
+            ("entry 2 has another balance", |rows| entry(rows, 2, |entry| entry.held = orbs(1))),
+            ("entry 9 changes the hold `h2` against the rules", |rows| append(rows, Cause::Void, "h2", vec![])),
+            ("entry 6 doesn't release what the hold `h2` held", |rows| {
+                entry(rows, 6, |entry| entry.lines = vec![line(1, 9, -9, 0)]);
+                balances(rows, 6..=8);
+                append(rows, Cause::GrantExpired, "g", vec![line(1, 1, -1, 0)]);
+                entry(rows, 9, |entry| {
+                    (entry.paid, entry.held) = (orbs(entry.paid.get() + 1), orbs(entry.held.get() - 1))
+                });
+            }),
+            ("the hold `h2` isn't what its entries say", |rows| of!(rows.holds[id("h2")]).state = State::Captured),
+            ("the hold `h3` isn't what its entries say", |rows| {
+                let hold = of!(rows.holds[id("h3")]);
+                hold.lines.clear();
+                hold.amount = Orbs::ZERO;
+            }),
+            ("the hold `h1` isn't what its entries say", |rows| of!(rows.holds[id("h1")]).amount = orbs(31)),
+            ("the hold `h1` isn't what its entries say", |rows| {
+                let settled = of!(rows.holds[id("h1")]).settlement.as_mut().unwrap();
+                (settled.captured, settled.requested) = (orbs(24), orbs(24));
+            }),
+            ("the hold `h1` isn't what its entries say", |rows| {
+                let settled = of!(rows.holds[id("h1")]).settlement.as_mut().unwrap();
+                (settled.shortfall, settled.requested) = (orbs(1), orbs(26));
+            }),
+            ("the hold `h1` isn't what its entries say", |rows| {
+                of!(rows.holds[id("h1")]).settlement.as_mut().unwrap().requested = orbs(26);
+            }),
+            ("the hold `h3` isn't what its entries say", |rows| {
+                of!(rows.holds[id("h3")]).settlement = Some(Settled::default());
+            }),
+            ("8 entries, not 9", |rows| of!(rows.accounts[1]).seq = 9),
+            ("an entry is later than the account's time", |rows| of!(rows.accounts[1]).clock = Millis::ZERO),
+            ("the grant `b` isn't what its entries say", |rows| {
+                let grant = of!(rows.grants[(1, 2)]);
+                (grant.captured, grant.expired) = (orbs(19), orbs(1));
+            }),
+            ("the grant `g` isn't what its entries say", |rows| of!(rows.grants[(1, 1)]).expired = orbs(1)),
+            ("an entry has a grant that doesn't exist", |rows| drop(rows.grants.remove(&(1, 2)))),
+            ("the balance isn't the sum of the grants", |rows| of!(rows.accounts[1]).paid = Orbs::ZERO),
+            ("the balance isn't the sum of the grants", |rows| of!(rows.accounts[1]).bonus = orbs(1)),
+            ("the balance isn't the sum of the grants", |rows| of!(rows.accounts[1]).held = Orbs::ZERO),
+            ("an entry has a hold that doesn't exist", |rows| drop(rows.holds.remove(&id("h2")))),
+        ];
+        assert_eq!(model().verify().found, Vec::<String>::new());
+        for (what, tamper) in rows {
+            let mut model = model();
+            tamper(&mut model.rows);
+            assert_eq!(model.verify().found, [format!("account `a`: {what}")]);
+        }
+    }
+}

@@ -220,6 +220,18 @@ fn a_ledger_that_was_tampered_with_is_found() {
         ("UPDATE grants SET available = available - 1, captured = captured + 1", "grant `g`"),
         ("UPDATE hold SET state = 'expired' WHERE id = 'h2'", "hold `h2`"),
         ("UPDATE hold SET captured = captured + 1 WHERE id = 'h1'", "hold `h1`"),
+        ("DELETE FROM hold WHERE id = 'h1'", "an entry has a hold that doesn't exist"),
+        (
+            "INSERT INTO hold SELECT 'h3', account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, \
+             captured, captured_bonus, shortfall, late, settled_at FROM hold WHERE id = 'h2'",
+            "hold `h3`",
+        ),
+        // An index that nothing else reads is a part of another one.
+        (
+            "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = \
+             (SELECT rootpage FROM sqlite_schema WHERE name = 'grants_open') WHERE name = 'account_due'",
+            "the file is damaged: ",
+        ),
         ("DROP TRIGGER entry_is_never_deleted; DELETE FROM entry WHERE seq = 2", "entry 3 follows 1"),
         ("DROP TRIGGER entry_is_never_changed; UPDATE entry SET at = 0 WHERE seq = 3", "goes back"),
         ("DROP TRIGGER entry_is_never_changed; UPDATE entry SET held = 0 WHERE seq = 2", "another balance"),
