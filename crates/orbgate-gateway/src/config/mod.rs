@@ -10,6 +10,7 @@ pub(crate) mod mode;
 mod peers;
 pub(crate) mod promises;
 mod rules;
+mod secrets;
 mod settings;
 pub(crate) mod tls;
 
@@ -38,7 +39,11 @@ impl Config {
             Ok(Some(config)) => Ok(Self { ending: Ending::of(text.as_bytes()), ..config }),
             // If a document is invalid, it has an error.
             Ok(None) => Err(ConfigError { diagnostics: Vec::new() }),
-            Err(diagnostics) => Err(ConfigError { diagnostics }),
+            Err(mut diagnostics) => {
+                let secrets = secrets::of(text);
+                diagnostics.iter_mut().for_each(|diagnostic| secrets.hide_in(diagnostic));
+                Err(ConfigError { diagnostics })
+            }
         }
     }
 }

@@ -178,3 +178,61 @@ fn the_page_has_the_table_of_the_keys() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/gateway/configuration.md");
     orbgate_testing::expected::keep_part(page, "keys", &Document::SHAPE.table());
 }
+
+/// Each letter of YAML at each place of a connection string, and shapes that aren't strings.
+#[test]
+fn no_error_has_a_password_whatever_the_slip() {
+    const PASSWORD: &str = "qX7vQz9wKj";
+    let parts: Vec<&str> = (0..PASSWORD.len() - 2).map(|at| &PASSWORD[at..at + 3]).collect();
+    let listener = "orbgate_gateway: 1\ntokens: t\nlisteners: [{ mode: ledger, listen: 127.0.0.1:1 }]\n";
+    let mut leaks = Vec::new();
+    let mut check = |ledger: &str| {
+        let Err(error) = Config::from_yaml(&format!("{listener}{ledger}\n"), Path::new("/")) else { return };
+        let error = error.in_file("g");
+        if parts.iter().any(|part| error.contains(part)) {
+            leaks.push(format!("{ledger}: {error}"));
+        }
+    };
+    for db in [
+        format!("postgres://orbs:{PASSWORD}@db.test/orbs"),
+        format!("host=db.test password={PASSWORD} sslmode=prefer"),
+        format!("Host=db.test;Password={PASSWORD}"),
+    ] {
+        let shapes = [
+            "ledger: DB",
+            "ledger: [DB]",
+            "ledger: { DB }",
+            "ledger: { db: DB }",
+            "ledger: { db: [DB] }",
+            "ledger: { db: { DB: 1 } }",
+            "ledger: { db: { url: DB } }",
+            "ledger: { db: 'DB', gate_secrets: DB }",
+            "ledger:\n  db: DB\n  gate_secrets: [s]",
+            "ledger:\n  db: DB\n    DB\n  gate_secrets: [s]",
+            "ledger:\n  db: |\n    DB\n  gate_secrets: [s]",
+            "ledger:\n  DB: 1",
+            "ledger:\n  db: DB\n  db: DB",
+            "ledger:\n  - DB",
+            "DB",
+            "DB: 1",
+        ];
+        for (number, shape) in shapes.iter().enumerate() {
+            check(&shape.replace("DB", &db));
+            // Each place in every third shape: all of them take long.
+            for at in (0..db.len()).filter(|at| at % 3 == number % 3) {
+                for slip in [
+                    ",", "[", "]", "{", "}", ": ", ":", "'", "\"", " #", "&", "*a ", "!", "|", "> ", "%", "@", "`",
+                    "\t", "\n",
+                ] {
+                    let (before, after) = db.split_at(at);
+                    check(&shape.replace("DB", &format!("{before}{slip}{after}")));
+                }
+            }
+        }
+    }
+    assert_eq!(leaks, Vec::<String>::new());
+    // What isn't secret is still said.
+    let config = format!("{listener}ledger: {{ db: 'postgres://orbs:{PASSWORD}@localhost/orbs', gate_secret: [s] }}\n");
+    assert!(diagnostics(&config.replace("listeners: [", "listener: [")).concat().contains("did you mean `listeners`?"));
+    assert!(diagnostics(&config).concat().contains("did you mean `gate_secrets`?"));
+}
