@@ -306,7 +306,9 @@ fn a_ledger_in_postgres_serves_a_socket_and_tls_and_comes_back() {
     assert!(["busy", "unknown"].iter().any(|error| failed["error"] == *error), "{failed}");
     let admin = gateway.admin.clone();
     let ready = || ask(&admin, &request(b"GET", b"/readyz", &[]));
-    gateway.running.until("it isn't ready", |_| (ready().status, ready().body.trim()) == (503, "no ledger"));
+    // Operators see why.
+    gateway.running.until("it isn't ready", |_| ready().body.starts_with("no ledger: postgres: "));
+    assert_eq!(ready().status, 503);
     server.start_again();
     gateway.running.until("it is ready again", |_| ready().status == 200);
     assert_eq!(send("/v1/hold", GATE, &hold("during", 30)).1["hold"], "held");
@@ -331,6 +333,9 @@ fn what_could_not_be_used_is_refused_at_the_start() {
     let near = "listeners: [{ mode: ledger, listen: 127.0.0.1:1 }]\n";
     assert_eq!(check(&format!("{near}{ledger}")).0, Some(0));
     assert!(!folder.join("orbs.db").exists(), "a check creates nothing");
+    let database = "ledger: { db: 'host=/nowhere user=orbs', password_file: secret, gate_secrets: [secret] }\n";
+    assert_eq!(check(&format!("{near}{database}")).0, Some(0), "a check connects to nothing");
+    let no_certificate = folder.join("secret").display().to_string();
     for (config, place) in [
         (near.to_owned(), "3:21: the mode `ledger` requires"),
         (
@@ -359,6 +364,19 @@ fn what_could_not_be_used_is_refused_at_the_start() {
         (
             format!("{near}ledger: {{ db: 'host=localhost password=hun ter2', gate_secrets: [secret] }}\n"),
             "4:15: postgres: no `=` after the keyword at byte 29",
+        ),
+        // What opening the database would read.
+        (
+            format!(
+                "{near}ledger: {{ db: 'host=/nowhere user=orbs', password_file: nothing, gate_secrets: [secret] }}\n"
+            ),
+            "nothing: No such file",
+        ),
+        (
+            format!(
+                "{near}ledger: {{ db: 'host=db.test sslmode=verify-full sslrootcert={no_certificate}', gate_secrets: [secret] }}\n"
+            ),
+            "secret: it has no certificate in PEM",
         ),
     ] {
         let (status, errors) = check(&config);

@@ -1,10 +1,10 @@
 //! The store of a ledger service, and the secrets of its callers.
 
 use core::fmt;
-use core::sync::atomic::{AtomicBool, Ordering};
 use std::path::Path;
 use std::sync::Arc;
 
+use arc_swap::ArcSwapOption;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use orbgate_ledger::{Backlog, Command, Cursor, Error, Faults, Ledger, Page, Postgres, Reply, Sqlite};
 
@@ -18,12 +18,21 @@ const LENGTHS: core::ops::RangeInclusive<usize> = 32..=256;
 /// A ledger that callers can use. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct OpenLedger {
-    pub(crate) store: Arc<dyn Ledger>,
+    pub(crate) store: Store,
     secrets: Vec<(Role, Vec<u8>)>,
 }
 
+/// A store, and why it fails while it does.
+#[derive(Clone)]
+pub(crate) struct Store {
+    pub(crate) ledger: Arc<dyn Ledger>,
+    pub(crate) failure: Failure,
+}
+
+type Failure = Arc<ArcSwapOption<String>>;
+
 impl OpenLedger {
-    pub(crate) const fn new(store: Arc<dyn Ledger>, secrets: Vec<(Role, Vec<u8>)>) -> Self {
+    pub(crate) const fn new(store: Store, secrets: Vec<(Role, Vec<u8>)>) -> Self {
         Self { store, secrets }
     }
 
@@ -41,15 +50,21 @@ impl OpenLedger {
 
 impl fmt::Debug for OpenLedger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OpenLedger").field(&self.store).finish()
+        f.debug_tuple("OpenLedger").field(&self.store.ledger).finish()
     }
 }
 
 /// Opens the store, or creates it.
-pub(crate) fn open(config: &LedgerConfig) -> Result<Arc<dyn Ledger>, StartError> {
+pub(crate) fn open(config: &LedgerConfig) -> Result<Store, StartError> {
+    let failure = Failure::default();
+    let ledger = opened(config, &failure)?;
+    Ok(Store { ledger, failure })
+}
+
+fn opened(config: &LedgerConfig, failure: &Failure) -> Result<Arc<dyn Ledger>, StartError> {
     let refuse = |error: Error| StartError::Invalid(format!("the ledger: {error}"));
     match &config.database {
-        Database::Sqlite(file) => Ok(Arc::new(Watched::new(Sqlite::open(file).map_err(refuse)?))),
+        Database::Sqlite(file) => Ok(Arc::new(Watched::new(Sqlite::open(file).map_err(refuse)?, failure))),
         Database::Postgres(url, password) => {
             let open = || match password {
                 None => Postgres::open(url),
@@ -58,7 +73,18 @@ pub(crate) fn open(config: &LedgerConfig) -> Result<Arc<dyn Ledger>, StartError>
             // The client runs a loop of its own, which can't be inside another.
             let opened = std::thread::scope(|scope| scope.spawn(open).join());
             let opened = opened.unwrap_or(Err(Error::Busy));
-            Ok(Arc::new(Watched::new(opened.map_err(refuse)?)))
+            Ok(Arc::new(Watched::new(opened.map_err(refuse)?, failure)))
+        }
+    }
+}
+
+/// Reads the files that opening a database would read. Opens and creates nothing.
+pub(crate) fn look(config: &LedgerConfig) -> Result<(), StartError> {
+    match &config.database {
+        Database::Sqlite(_) => Ok(()),
+        Database::Postgres(url, password) => {
+            let looked = Postgres::check_files(url, password.as_deref());
+            looked.map_err(|error| StartError::Invalid(format!("the ledger: {error}")))
         }
     }
 }
@@ -67,36 +93,34 @@ pub(crate) fn open(config: &LedgerConfig) -> Result<Arc<dyn Ledger>, StartError>
 #[derive(Debug)]
 struct Watched<L> {
     store: L,
-    fails: Arc<AtomicBool>,
+    failure: Failure,
 }
 
 impl<L> Watched<L> {
-    fn new(store: L) -> Self {
-        Self { store, fails: Arc::default() }
+    fn new(store: L, failure: &Failure) -> Self {
+        Self { store, failure: Arc::clone(failure) }
     }
 }
 
 /// A full queue is no failure: the callers are too many.
-fn note(fails: &AtomicBool, error: Option<&Error>) {
+fn note(failure: &Failure, error: Option<&Error>) {
     match error {
-        Some(Error::Unknown(why)) if !fails.swap(true, Ordering::SeqCst) => {
+        Some(Error::Unknown(why)) if failure.swap(Some(Arc::new(why.clone()))).is_none() => {
             tracing::error!(error = why, "the ledger fails");
         }
         Some(Error::Unknown(_) | Error::Busy) => {}
-        _ if fails.load(Ordering::SeqCst) && fails.swap(false, Ordering::SeqCst) => {
-            tracing::info!("the ledger answers again");
-        }
+        _ if failure.load().is_some() && failure.swap(None).is_some() => tracing::info!("the ledger answers again"),
         _ => {}
     }
 }
 
 impl<L: Ledger> Ledger for Watched<L> {
     fn submit(&self, command: Command, reply: Reply) {
-        let fails = Arc::clone(&self.fails);
+        let failure = Arc::clone(&self.failure);
         self.store.submit(
             command,
             Box::new(move |answer| {
-                note(&fails, answer.as_ref().err());
+                note(&failure, answer.as_ref().err());
                 reply(answer);
             }),
         );
@@ -104,7 +128,7 @@ impl<L: Ledger> Ledger for Watched<L> {
 
     fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error> {
         let page = self.store.entries(after, limit);
-        note(&self.fails, page.as_ref().err());
+        note(&self.failure, page.as_ref().err());
         page
     }
 

@@ -200,9 +200,9 @@ fn ledger(config: &Config, former: Option<&State>, opens: bool) -> Result<Option
     let Some(config) = &config.ledger else { return Ok(None) };
     let secrets = ledger::secrets(config)?;
     let store = match former.and_then(|former| former.ledger.as_ref()) {
-        Some(former) => Arc::clone(&former.store),
+        Some(former) => former.store.clone(),
         None if opens => ledger::open(config)?,
-        None => return Ok(None),
+        None => return ledger::look(config).map(|()| None),
     };
     Ok(Some(OpenLedger::new(store, secrets)))
 }

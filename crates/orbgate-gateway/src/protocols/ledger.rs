@@ -19,6 +19,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::authorize::answers::{HttpAnswer, OVERLOADED};
+use crate::authorize::ledger::Store;
 use crate::authorize::state::State;
 use crate::config::Role;
 use crate::protocols::authorizer::Authorizer;
@@ -123,7 +124,7 @@ impl LedgerService {
         let Some(_permit) = self.authorizer.permit() else {
             return Err(overloaded("too many commands at once"));
         };
-        answered(*endpoint, &ledger.store, &body).await
+        answered(*endpoint, &ledger.store.ledger, &body).await
     }
 }
 
@@ -276,16 +277,19 @@ fn count(command: &'static str, result: &'static str) {
     metrics::counter!("orbgate_ledger_commands_total", "command" => command, "result" => result).increment(1);
 }
 
-/// Whether the store answers: it does nothing for an account that doesn't exist.
-pub(crate) async fn is_ready(store: &Arc<dyn Ledger>) -> bool {
-    let Ok(nobody) = AccountId::new("orbgate readiness") else {
-        return false;
+/// Asks the store for an account that doesn't exist. The error is why it doesn't answer.
+pub(crate) async fn is_ready(store: &Store) -> Result<(), String> {
+    let nobody = AccountId::new("orbgate readiness").map_err(|error| error.to_string())?;
+    let answer = ended(begun(&store.ledger, Command::Balance(nobody)));
+    let answer = match tokio::time::timeout(Duration::from_secs(2), answer).await {
+        Ok(answer) => answer.map(drop).map_err(|error| error.to_string()),
+        Err(_) => Err(late().to_string()),
     };
-    let answer = ended(begun(store, Command::Balance(nobody)));
-    matches!(tokio::time::timeout(Duration::from_secs(2), answer).await, Ok(Ok(_)))
+    // A store tries again for longer than that. What it has met before says more.
+    answer.map_err(|error| store.failure.load().as_ref().map_or(error, |failure| failure.to_string()))
 }
 
-/// Measures what has expired and isn't written yet. `NaN` if the store doesn't answer.
+/// Measures what has expired and isn't written yet, and what readers don't see yet. `NaN` if the store doesn't answer.
 pub(crate) async fn measure(store: &Arc<dyn Ledger>) {
     let store = Arc::clone(store);
     let backlog = tokio::task::spawn_blocking(move || store.backlog());
@@ -299,8 +303,8 @@ pub(crate) async fn measure(store: &Arc<dyn Ledger>) {
         None => [f64::NAN; 3],
     };
     metrics::gauge!("orbgate_ledger_backlog_accounts").set(accounts);
-    metrics::gauge!("orbgate_ledger_backlog_entries").set(entries);
     metrics::gauge!("orbgate_ledger_backlog_seconds").set(seconds);
+    metrics::gauge!("orbgate_ledger_backlog_entries").set(entries);
 }
 
 /// The only secret of a request.

@@ -29,15 +29,13 @@ impl Admin {
     }
 
     /// What is missing to answer: keys, or the ledger.
-    async fn lacks(&self) -> Option<&'static str> {
+    async fn lacks(&self) -> Option<String> {
         let state = self.current.load_full();
         if !state.can_decide() {
-            return Some("no keys");
+            return Some("no keys".to_owned());
         }
-        match &state.ledger {
-            Some(ledger) if !is_ready(&ledger.store).await => Some("no ledger"),
-            _ => None,
-        }
+        let ledger = is_ready(&state.ledger.as_ref()?.store).await;
+        ledger.err().map(|why| format!("no ledger: {why}"))
     }
 }
 
@@ -72,18 +70,20 @@ impl Service for Admin {
         // A server sends no body in response to `HEAD`.
         let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
         let (status, text) = match (method, request.uri().path()) {
-            (&Method::GET, "/healthz") => match self.current.load().ledger.as_ref().and_then(|it| it.store.stopped()) {
-                None => (StatusCode::OK, "ok\n".to_owned()),
-                // Only a restart helps. The log has the cause.
-                Some(_) => (StatusCode::SERVICE_UNAVAILABLE, "the ledger has stopped\n".to_owned()),
-            },
+            (&Method::GET, "/healthz") => {
+                match self.current.load().ledger.as_ref().and_then(|it| it.store.ledger.stopped()) {
+                    None => (StatusCode::OK, "ok\n".to_owned()),
+                    // Only a restart helps.
+                    Some(why) => (StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")),
+                }
+            }
             (&Method::GET, "/readyz") => match self.lacks().await {
                 None => (StatusCode::OK, "ready\n".to_owned()),
                 Some(lacks) => (StatusCode::SERVICE_UNAVAILABLE, format!("{lacks}\n")),
             },
             (&Method::GET, "/metrics") => {
                 if let Some(ledger) = &self.current.load_full().ledger {
-                    measure(&ledger.store).await;
+                    measure(&ledger.store.ledger).await;
                 }
                 (StatusCode::OK, self.counted.render())
             }

@@ -98,7 +98,17 @@ impl Postgres {
         Settings::new(url, None, &variable).map(drop)
     }
 
-    /// The same with an order for a new ledger, and with another clock than the database's: for tests.
+    /// The same, and reads the files that a connection would read: of a password, if `file` names it or the connection string does, and
+    /// of certificates.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::check`], or a file can't be used.
+    pub fn check_files(url: &str, file: Option<&Path>) -> Result<(), Error> {
+        Settings::new(url, file.map(Path::to_owned), &variable)?.files().map(drop)
+    }
+
+    /// Opens a ledger with an order for a new one, and with another clock than the database's: for tests.
     ///
     /// # Errors
     ///
