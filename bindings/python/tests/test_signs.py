@@ -633,6 +633,19 @@ def test_a_call_that_is_forbidden_for_a_time_is_no_token_that_some_servers_refus
     assert "unequal_answers" not in {row.kind for row in made(forbids).figures.findings}
 
 
+def test_who_lost_a_scope_tries_nothing() -> None:
+    """Five users of one office read statements as before, of which the log says since noon that they lack the scope."""
+
+    def lost(log: Log) -> None:
+        for at in range(900):
+            is_lost = log.part(0.5) <= log.part(at / 900) < log.part(0.8)
+            scopes, status = ("accounts:read", 403) if is_lost else ("accounts:read export:statements", 200)
+            log.call("tax-tool", log.part(at / 900), f"GET /v1/statements/{4_129 * at % 9_001}", caller=f"user-{at % 5}", address="81.2.9.5", scopes=scopes, status=status)
+
+    kinds = {row.kind for row in made(lost).figures.findings}
+    assert "lost_scope" in kinds and not kinds & {"enumeration", "attack"}
+
+
 def test_an_instance_that_ends_early_in_a_long_log_is_said() -> None:
     def ends(log: Log) -> None:
         for row in log.rows:

@@ -176,7 +176,9 @@ def _outages(figures: Figures) -> Iterator[Finding]:
 
 def _attacks(figures: Figures) -> Iterator[Finding]:
     """Attacks on known routes, of which those that succeeded in the end are the most severe."""
-    rows = figures.denials.failures.where(lambda row: row.looks_like == ATTACK and not _is_covered(row, figures))
+    # Who lacks a scope that several callers had is no attacker.
+    lost = {row.subject for row in figures.signs.signs if row.kind == "lost_scope"}
+    rows = figures.denials.failures.where(lambda row: row.looks_like == ATTACK and not _is_covered(row, figures) and not (row.outcome in LACKS and row.scope in lost))
     for level, attacks in ((HIGH, rows.where(lambda row: row.succeeded > 0)), (MEDIUM, rows.where(lambda row: not row.succeeded))):
         if attacks:
             details = "; ".join(described(row, figures) for row in attacks[:MOST_PAIRS])

@@ -43,7 +43,9 @@ def signs(ground: Ground) -> Signs:
     found = [*doubtful, *(one for one in of_ledger if not _is_of_copy(one, doubtful) and not _is_of_other(one, doubtful))]
     rows = seen(ground)
     if not ground.is_other_policy:
-        found += [*attacks(ground, cover), *instances(ground), *together(ground, cover), *statuses(ground), *news(ground, rows, cover)]
+        of_several = [*together(ground, cover)]
+        lost = {one.subject for one in of_several if one.kind == "lost_scope"}
+        found += [*attacks(ground, cover, lost), *instances(ground), *of_several, *statuses(ground), *news(ground, rows, cover)]
         cover = cover._replace(old=of_old_versions(ground, found))
     earlier, period = ground.earlier, ground.period
     whole = merged(rows, () if earlier is None else earlier.seen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ...failures import ATTACK
 from ..ground import Cover, Ground, Sign
@@ -16,11 +16,11 @@ from .series import fast_series, slow_series
 from .unequal import unequal_instances, unequal_tokens
 
 
-def attacks(ground: Ground, cover: Cover) -> Iterator[Sign]:
-    """The attacks, without callers that another finding says to attack."""
+def attacks(ground: Ground, cover: Cover, lost: Collection[str]) -> Iterator[Sign]:
+    """The attacks, without callers that another finding says to attack, and calls that lack a scope that several callers have `lost`."""
     known = {row.caller for row in ground.failures if row.looks_like == ATTACK}
     unequal = (*unequal_tokens(ground), *unequal_instances(ground, cover))
-    others = Explained(ground, unequal)
+    others = Explained(ground, unequal, lost)
     told: set[tuple[str, str]] = set()
     has_callers = False
     for column, objects in ground.evidence.objects:

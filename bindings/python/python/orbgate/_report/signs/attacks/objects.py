@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -25,14 +25,15 @@ WHO = {"caller": "", "address": "address ", "token": "token "}
 
 
 class Explained:
-    """The calls whose failure is another finding: a client that works as before, of which all calls of a route fail since a time, and a token
-    that only a part of the servers refuses.
+    """The calls whose failure is another finding: a client that works as before, of which all calls of a route fail since a time, a token that
+    only a part of the servers refuses, and a scope that several callers lack since a time.
     """
 
-    def __init__(self, ground: Ground, unequal: Iterable[Sign]) -> None:
+    def __init__(self, ground: Ground, unequal: Iterable[Sign], lost: Collection[str]) -> None:
         self._begin = None if ground.period is None else time_of(ground.period.first)
         self._broken: defaultdict[tuple[str | None, str | None], list[Failure]] = defaultdict(list)
         self._unequal = {one.subject for one in unequal}
+        self._lost = {str(route) for route in ground.policy.routes() if route.scope in lost}
         self._at: defaultdict[str, set[str]] = defaultdict(set)
         for visit in ground.evidence.visits:
             if visit["caller"] is not None and visit["class"] in FAILED:
@@ -44,7 +45,13 @@ class Explained:
     def has(self, column: str, who: str, location: str, of: str) -> bool:
         """Whether the calls that ended so are explained: of a caller, or of one at an address."""
         callers = {who} if column != "address" else self._at[who]
-        return (of == UNKNOWN and who in self._unequal) or any(self._is_as_before(row) for caller in callers for row in self._broken[caller, location])
+        if self.is_lost(location, of) or (of == UNKNOWN and who in self._unequal):
+            return True
+        return any(self._is_as_before(row) for caller in callers for row in self._broken[caller, location])
+
+    def is_lost(self, location: str, of: str) -> bool:
+        """Whether the calls lack a scope that several callers lost."""
+        return of == LACKING and location in self._lost
 
     def _is_as_before(self, row: Failure) -> bool:
         """Whether a client makes these calls at a rate like before. Who tries objects makes far more."""
@@ -61,7 +68,7 @@ MOST_AS_BEFORE = 4
 def enumerations(column: str, table: Any, is_exact: bool, cover: Cover, others: Explained) -> Iterator[Sign]:
     """Many different objects of a route, in most of which the calls failed."""
     rows = by_object(table)
-    yield from _by_hour(column, rows, is_exact, cover)
+    yield from _by_hour(column, rows, is_exact, cover, others)
     groups = rows.group_by(["who", "location", "class"])
     sums = groups.aggregate([("one", "sum"), ("calls", "sum"), ("second", "min"), ("last", "max"), ("row", "min"), ("number", "min"), ("most", "max")])
     failed = sums.filter(pc.and_(pc.is_in(sums["class"], pa.array([*FAILED])), pc.greater_equal(sums["calls_sum"], FEW)))
@@ -126,7 +133,7 @@ def _broken(by: dict[tuple[bytes, str], dict[str, dict[str, Any]]]) -> tuple[set
     return {key for key, count in callers.items() if count >= 2}, {key for key, count in routes.items() if count >= 2}
 
 
-def _by_hour(column: str, rows: Any, is_exact: bool, cover: Cover) -> Iterator[Sign]:
+def _by_hour(column: str, rows: Any, is_exact: bool, cover: Cover, others: Explained) -> Iterator[Sign]:
     """Objects of a route that are tried within hours, by a caller with more other calls before and after."""
     key = ["who", "location", "hour"]
     sums = rows.group_by([*key, "class"]).aggregate([("one", "sum"), ("calls", "sum"), ("second", "min"), ("last", "max"), ("row", "min")])
@@ -148,7 +155,13 @@ def _by_hour(column: str, rows: Any, is_exact: bool, cover: Cover) -> Iterator[S
     for (who, location, of), some in sorted(hours.items()):
         objects, failed, every = sum(row["one_sum"] for row, _ in some), sum(row["calls_sum"] for row, _ in some), sum(calls for _, calls in some)
         # What fails in most calls of the whole log is told for the whole log.
-        if objects < OBJECTS or failed >= OBJECTS_PART * whole[who, location] or (of == LACKING and "scopes" in cover.columns) or failed > 3 * objects:
+        if (
+            objects < OBJECTS
+            or failed >= OBJECTS_PART * whole[who, location]
+            or (of == LACKING and "scopes" in cover.columns)
+            or failed > 3 * objects
+            or others.is_lost(location, of)
+        ):
             continue
         first, last, at = min(row["second_min"] for row, _ in some), max(row["last_max"] for row, _ in some), min(row["row_min"] for row, _ in some)
         if last - first > DAY:

@@ -69,13 +69,12 @@ def thinner_sample(ground: Ground) -> Iterator[Sign]:
                 continue
             if best is None or factor < best.factor:
                 compared = steady if is_steady else {*large}
-                best = _Thinner(factor, at, len(compared.intersection(alike)), len(compared), is_steady)
+                best = _Thinner(factor, at, begins, len(compared.intersection(alike)), len(compared), is_steady)
     if best is None:
         best = _thinner_day(by_caller, whole)
     if best is None:
         return
-    factor, at, alike_count, large_count, is_of_steady = best
-    is_start = whole[at + 1] < whole[at - 1]
+    factor, at, is_start, alike_count, large_count, is_of_steady = best
     # The hour of the change has both.
     of = [row for row in ground.evidence.hours.rows() if (row["hour"] > at if is_start else row["hour"] < at)]
     first, last, calls = min(row["second"] for row in of), max(row["last"] for row in of), sum(row["calls"] for row in of)
@@ -90,12 +89,13 @@ def thinner_sample(ground: Ground) -> Iterator[Sign]:
 
 
 class _Thinner(NamedTuple):
-    """A part of the log with fewer calls: their part, the hour of the change, how many of the compared callers make this part alike, and
-    whether only those are compared that call in nearly every hour.
+    """A part of the log with fewer calls: their part, the hour of the change, whether this part begins then or ends, how many of the compared
+    callers make it alike, and whether only those are compared that call in nearly every hour.
     """
 
     factor: float
     at: int
+    is_start: bool
     alike: int
     compared: int
     is_steady: bool
@@ -129,10 +129,10 @@ def _thinner_day(by_caller: dict[bytes | None, Counter[int]], whole: Counter[int
         # On a holiday, people make fewer calls, and machines as many as before.
         steady = [part for part, is_steady in parts if is_steady]
         if alike >= THIN_CALLERS and 10 * alike >= THIN_ALIKE * len(parts) and steady and max(steady) <= min(THIN_MOST, THIN_SPREAD * factor):
-            best, least = _Thinner(factor, at, alike, len(parts), False), factor
+            best, least = _Thinner(factor, at, True, alike, len(parts), False), factor
         # At a weekend, people make no calls at all, and machines show the sample.
         elif len(machines) >= THIN_STEADY and 10 * (same := _alike(machines)) >= THIN_OFTEN * len(machines):
-            best, least = _Thinner(_part(machines), at, same, len(machines), True), factor
+            best, least = _Thinner(_part(machines), at, True, same, len(machines), True), factor
     return best
 
 
