@@ -1,7 +1,7 @@
 //! The rules for targets, how far a decision checked them, and the valid prefix of a malformed target.
 
 use orbgate::sorted::sort_by_key;
-use orbgate::{Decision, Detail, Engine, Profile, Reason, Token};
+use orbgate::{Decision, Detail, Engine, Profile, Token};
 
 use crate::questions::call;
 
@@ -106,7 +106,7 @@ fn reached(target: &[u8], decision: &Decision<'_>) -> u8 {
     match (decision.detail(), decision.reason()) {
         (Some(Detail::Length), _) if !(1..=LONGEST).contains(&target.len()) => LIMIT_ON_BYTES,
         (Some(detail), _) => tried_at(detail),
-        (None, Reason::NoToken | Reason::InvalidToken) => BESIDE_THE_POLICY,
+        (None, reason) if reason.is_without_token() => BESIDE_THE_POLICY,
         (None, _) => u8::MAX,
     }
 }

@@ -72,7 +72,8 @@ impl<'e> Found<'e> {
             charge: charge | bonus,
             http_status: self.reason.status().unwrap_or(0),
             about: match self.reason {
-                reason if is_without_token(reason) => decision.about,
+                // It names no route even if its request matches one.
+                reason if reason.is_without_token() => decision.about,
                 reason if reason.named() == Named::Template => 0,
                 _ => decision.route,
             },
@@ -112,10 +113,4 @@ impl<'e> Found<'e> {
             None => self.scope.and_then(|scope| scope.orbs()),
         })
     }
-}
-
-/// Whether a denial with this reason names no route even if its request matches one, because there is no valid
-/// token.
-pub(crate) const fn is_without_token(reason: Reason) -> bool {
-    matches!(reason, Reason::NoToken | Reason::InvalidToken)
 }

@@ -5,7 +5,7 @@ use orbgate::{Detail, Reason};
 use crate::arguments::{Out, Sized32, first_size, shared, write_sized};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
-use crate::found::{Found, is_without_token};
+use crate::found::Found;
 use crate::names::{self, effect_name};
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn orbgate_engine_unpack(
 
 fn unpack(engine: &OrbgateEngine, packed: u64) -> OrStatus<OrbgateDecision> {
     let mut decision = OrbgateDecision::of_packed(packed)?;
-    if names::reason(decision.reason).is_some_and(is_without_token) {
+    if names::reason(decision.reason).is_some_and(Reason::is_without_token) {
         decision.about = core::mem::take(&mut decision.route);
     }
     let objects = Found::named(engine, &decision);

@@ -8,7 +8,6 @@ use orbgate::{Detail, Named, Reason, Request, Token, TokenKind};
 use super::{INVALID, OK, compiled, sized};
 use crate::decision::OrbgateDecision;
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
-use crate::found::is_without_token;
 use crate::readback::{OrbgateDecisionStrings, orbgate_engine_decision_strings, orbgate_engine_unpack};
 
 const POLICY: &str = "
@@ -92,7 +91,7 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
 fn kind(reason: Reason) -> (Named, bool, bool, Option<Reason>) {
     let own = [Reason::MalformedRequest, Reason::UserTokenRequired, Reason::ScopeNotApplicable];
     let own = own.into_iter().find(|it| *it == reason);
-    (reason.named(), reason.status().is_none(), is_without_token(reason), own)
+    (reason.named(), reason.status().is_none(), reason.is_without_token(), own)
 }
 
 type Fields = (u8, u8, u8, u8, u16, u16, u32, u32, u64);

@@ -83,6 +83,26 @@ impl Reason {
         self.status().is_none()
     }
 
+    /// Whether the caller has no valid token: the decision depends on nothing that the token states, and a login or another
+    /// token can change it.
+    #[must_use]
+    pub const fn is_without_token(self) -> bool {
+        match self {
+            Self::NoToken | Self::InvalidToken => true,
+            Self::MalformedRequest
+            | Self::NoRoute
+            | Self::MethodNotDeclared
+            | Self::UserTokenRequired
+            | Self::ScopeNotApplicable
+            | Self::ScopeMissing
+            | Self::ScopeHeld
+            | Self::PublicRoute
+            | Self::InsufficientOrbs
+            | Self::LedgerUnavailable
+            | Self::InsufficientUserAuthentication => false,
+        }
+    }
+
     /// Whether engines return it. Only gates know public routes, ledgers and issuers.
     #[must_use]
     pub const fn is_of_engines(self) -> bool {
