@@ -1,15 +1,14 @@
 //! `orbgate check`: reports every error in policy files before you use them.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use orbgate::policy::Diagnostic;
-use orbgate::{Location, Policy, is_earned};
+use orbgate::{Location, Policy};
 use orbgate_analysis::ask::answers::{self, Files, warnings};
-use orbgate_token::{ConfigError, Derived, Verifier};
-use orbgate_yaml::quoted;
+use orbgate_token::{ConfigError, DerivedScopes};
 
 use crate::input;
 use crate::output::{self, Exit, Stop, WARNING, count, one_line, print_json};
@@ -40,75 +39,45 @@ struct Checked {
     warnings: Vec<Diagnostic>,
 }
 
-/// A token configuration, and the policies' scopes that must be earned.
+/// A token configuration, with the scopes that its issuers derive.
 struct Config {
     name: String,
-    result: Result<Derives, Vec<Diagnostic>>,
-    used: BTreeSet<String>,
-}
-
-/// The scopes that issuers derive.
-struct Derives {
-    verifier: Verifier,
-    /// Each name in the file, and where it is.
-    names: Vec<(String, Location)>,
+    result: Result<DerivedScopes, Vec<Diagnostic>>,
 }
 
 impl Config {
     fn read(path: &Path) -> Result<Self, Stop> {
-        let bytes = input::read(path, READ_LIMIT).map_err(Stop::Error)?;
+        let (name, bytes) = (path.display().to_string(), input::read(path, READ_LIMIT).map_err(Stop::Error)?);
         let text = core::str::from_utf8(&bytes).map_err(|_| ConfigError::of_whole("not UTF-8".to_owned()));
-        let result = text.and_then(Verifier::from_yaml_with_derived);
-        let result = result.map(|(verifier, names)| Derives { verifier, names }).map_err(|error| {
+        let result = text.and_then(|text| DerivedScopes::from_yaml(text, &name)).map_err(|error| {
             let diagnostics = error.diagnostics().iter().map(|diagnostic| Diagnostic {
                 location: diagnostic.location.unwrap_or(Location { line: 1, column: 1 }),
                 message: diagnostic.message.clone(),
             });
             diagnostics.collect()
         });
-        Ok(Self { name: path.display().to_string(), result, used: BTreeSet::new() })
+        Ok(Self { name, result })
     }
 
     /// A policy's scopes that no issuer derives, or only some do.
     fn warnings(&mut self, policy: &Policy) -> Vec<Diagnostic> {
-        let scopes = policy.apis().iter().flat_map(|api| api.scopes()).filter(|scope| is_earned(scope.name()));
-        let mut warnings = Vec::new();
-        for scope in scopes {
-            let is_new = self.used.insert(scope.name().to_owned());
-            let Ok(Derives { verifier, .. }) = &self.result else {
-                continue;
-            };
-            let derives = |derived: &[Derived]| derived.iter().any(|derived| derived.name() == scope.name());
-            let others = verifier.derived().filter(|(_, derived)| !derives(derived));
-            let others: Vec<_> = others.map(|(issuer, _)| quoted(issuer)).collect();
-            if !others.is_empty() && is_new {
-                let (name, config, count) = (quoted(scope.name()), quoted(&self.name), verifier.issuers().count());
-                let message = match others.len() == count {
-                    true => format!("no issuer in {config} derives {name}, so no token has it"),
-                    false => format!(
-                        "no token of {} has {name}: the issuer doesn't derive it in {config}",
-                        others.join(", ")
-                    ),
-                };
-                warnings.push(Diagnostic { location: scope.location(), message });
-            }
-        }
-        warnings
+        let Ok(derived) = &mut self.result else {
+            return Vec::new();
+        };
+        let scopes = policy.apis().iter().flat_map(|api| api.scopes());
+        diagnostics(derived.lacking(scopes.map(|scope| (scope.name(), scope.location()))))
     }
 
     /// Its findings, after all policies. Whether a scope is used is only known if each of them was read.
     fn checked(self, is_complete: bool) -> Checked {
-        let unused = |derives: &Derives| {
-            let unused = derives.names.iter().filter(|(name, _)| is_complete && !self.used.contains(name));
-            let unused = unused.map(|(name, location)| {
-                let message = format!("no policy uses {}", quoted(name));
-                Diagnostic { location: *location, message }
-            });
-            unused.collect()
-        };
-        let warnings = self.result.as_ref().map(unused).unwrap_or_default();
+        let derived = self.result.as_ref().ok().filter(|_| is_complete);
+        let warnings = derived.map(|derived| diagnostics(derived.unused())).unwrap_or_default();
         Checked { name: self.name, result: self.result.map(|_| None), warnings }
     }
+}
+
+fn diagnostics(found: Vec<(Location, String)>) -> Vec<Diagnostic> {
+    found.into_iter().map(|(location, message)| Diagnostic { location, message }).collect()
 }
 
 pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, Stop> {

@@ -589,6 +589,9 @@ fn a_check_warns_of_what_is_probably_not_meant() {
     };
     let check = |admin: &str, tokens: &str| checked(admin, tokens, 0);
     assert_eq!(check("127.0.0.1:2", &tokens), "");
+    let derives = tokens.replace("    audience:", "    derive: { earned:unused: always }\n    audience:");
+    let stderr = check("127.0.0.1:2", &derives);
+    assert!(stderr.starts_with("warning: ") && stderr.ends_with(": no policy uses `earned:unused`\n"), "{stderr}");
     for admin in ["0.0.0.0:2", "'[::]:2'"] {
         let stderr = check(admin, &tokens);
         assert!(stderr.starts_with("warning: `admin: "), "{stderr}");

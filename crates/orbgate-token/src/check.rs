@@ -9,8 +9,8 @@ use orbgate_yaml::quoted;
 use crate::account::{AccountClaim, AccountClaims};
 use crate::algorithm::Algorithm;
 use crate::bearer::is_b64token;
-use crate::claim_test::{ClaimTest, ClaimValue, Test};
-use crate::derive::{Derived, MOST};
+use crate::claim_test::{ClaimTest, ClaimValue, Test, is_word};
+use crate::derive::{Derived, LONGEST_PARAMETER, MOST};
 use crate::issuer::Issuer;
 use crate::jwk::KeyRules;
 use crate::key_name::{KeyName, key};
@@ -35,12 +35,32 @@ pub(crate) struct Key {
     pub(crate) part: Option<Part>,
 }
 
-/// A part of a key whose value has tests: one of its lists, by its index, or one test in it. `kind` has two lists, `require` has
-/// one, and `derive` has one for each name.
+/// A part of a key whose value has lists of tests: `kind` has two lists, `require` has one, and `derive` has one for each name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Part {
+    /// The index of the list.
     pub(crate) list: usize,
-    pub(crate) test: Option<usize>,
+    pub(crate) of: PartOf,
+}
+
+/// A part of a list of tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum PartOf {
+    /// Its name.
+    Name,
+    /// All of its tests.
+    All,
+    /// The test with this index.
+    Test(usize),
+    /// The value of this key of a test, and the index of one of several.
+    Value(usize, KeyName, Option<usize>),
+}
+
+impl Part {
+    /// Whether an error about it is also one about each part of it that has an error.
+    pub(crate) const fn is_of_one_value(self) -> bool {
+        matches!(self.of, PartOf::Name | PartOf::Value(..))
+    }
 }
 
 const SKEW: Duration = Duration::from_secs(300);
@@ -129,8 +149,8 @@ impl Diagnostics {
         self.push_at(name, None, message);
     }
 
-    fn push_at(&mut self, name: impl Into<Option<KeyName>>, part: Option<Part>, message: impl Into<String>) {
-        let key = Key { issuer: self.issuer, name: name.into(), part };
+    fn push_at(&mut self, name: impl Into<Option<KeyName>>, part: impl Into<Option<Part>>, message: impl Into<String>) {
+        let key = Key { issuer: self.issuer, name: name.into(), part: part.into() };
         self.list.push(KeyDiagnostic { key, message: message.into() });
     }
 
@@ -182,12 +202,10 @@ impl Diagnostics {
             "iss" => issuer.opaque.is_none(),
             _ => claim == "exp" || claim == issuer.audience_claim,
         };
-        let mut absent = issuer.require.iter().filter(|test| !test.is_positive());
-        if absent.any(|test| matches!(test.claim.names(), [claim] if is_in_each(claim))) {
-            self.push(
-                key!("require"),
-                "`require` excludes a claim that each token needs: every token would be refused",
-            );
+        let tests = issuer.require.iter().enumerate().filter(|(_, test)| !test.is_positive());
+        for (index, _) in tests.filter(|(_, test)| matches!(test.claim.names(), [claim] if is_in_each(claim))) {
+            let message = "`require` excludes a claim that each token needs: every token would be refused";
+            self.push_at(key!("require"), Part { list: 0, of: PartOf::Test(index) }, message);
         }
         let exponent = issuer.key_rules.rsa_exponent_min;
         if exponent.is_multiple_of(2) || !(3..=u64::from(u32::MAX)).contains(&exponent) {
@@ -287,15 +305,15 @@ impl Diagnostics {
             let message = "`kind` recognises no token: write a test for `user` or for `organisation`";
             self.push(key!("kind"), message);
         }
-        if !user.is_empty() && user == organisation {
+        if !user.is_empty() && user == organisation && user.iter().all(ClaimTest::is_right) {
             let message = "`user` and `organisation` have the same tests: no token is of one kind";
-            self.push(key!("kind"), message);
+            self.push_at(key!("kind"), Part { list: 1, of: PartOf::All }, message);
         }
         for (list, (name, tests)) in [("user", user), ("organisation", organisation)].into_iter().enumerate() {
-            self.positive(key!("kind"), None, name, tests);
+            self.positive(key!("kind"), list, name, tests);
             self.tests(key!("kind"), list, tests);
             for (index, _) in tests.iter().enumerate().filter(|(_, test)| test.is_dated()) {
-                let part = Some(Part { list, test: Some(index) });
+                let part = Part { list, of: PartOf::Test(index) };
                 let message = "`within_seconds` can't tell kinds apart, because a token would change its kind: use it in \
                                `require` or `derive`";
                 self.push_at(key!("kind"), part, message);
@@ -306,17 +324,19 @@ impl Diagnostics {
     fn derive(&mut self, derived: &[Derived]) {
         let name = key!("derive");
         if derived.len() > MOST {
-            let part = Some(Part { list: MOST, test: None });
+            let part = Part { list: MOST, of: PartOf::All };
             self.push_at(name, part, format!("`derive` has more than {MOST} names, which is the limit"));
         }
         for (list, scope) in derived.iter().enumerate() {
-            let part = Some(Part { list, test: None });
+            let part = Part { list, of: PartOf::Name };
             let shown = quoted(scope.name());
             if !is_earned(scope.name()) {
                 let message =
                     format!("{shown} doesn't begin with `{EARNED}`: only such a name can't come from an issuer");
                 self.push_at(name, part, message);
-            } else if scope.name() == EARNED || scope.name().len() > LONGEST_NAME || !is_scope(scope.name()) {
+            }
+            let is_right = scope.name().len() <= LONGEST_NAME && is_scope(scope.name());
+            if scope.name() == EARNED || !is_right && !scope.name().is_empty() {
                 let message = format!(
                     "{shown} can't be a scope: write visible ASCII characters except `\"` and `\\` after `{EARNED}`, and at \
                      most {LONGEST_NAME} characters"
@@ -331,9 +351,9 @@ impl Diagnostics {
             };
             if tests.is_empty() {
                 let message = format!("{shown} has no tests: for every token, write `always`");
-                self.push_at(name, part, message);
+                self.push_at(name, Part { list, of: PartOf::All }, message);
             }
-            self.positive(name, part, scope.name(), tests);
+            self.positive(name, list, scope.name(), tests);
             self.tests(name, list, tests);
             self.acr_values(list, tests);
         }
@@ -341,67 +361,93 @@ impl Diagnostics {
 
     /// The values of `acr` that a challenge can quote (RFC 9470, section 3).
     fn acr_values(&mut self, list: usize, tests: &[ClaimTest]) {
-        for (index, test) in tests.iter().enumerate() {
-            let values = match test.claim.names() {
-                [claim] if claim == "acr" => test.values().unwrap_or_default(),
-                _ => continue,
-            };
-            let wrong = values.iter().find_map(|value| match value {
-                ClaimValue::Text(text) => (!is_scope(text)).then_some(text),
+        let texts = |test: &Test| {
+            let texts = test.values().unwrap_or_default().iter().enumerate().map(|(item, value)| match value {
+                ClaimValue::Text(text) => Some((item, text.clone())),
                 _ => None,
             });
-            if let Some(wrong) = wrong {
+            texts.flatten().collect::<Vec<_>>()
+        };
+        let of_acr =
+            tests.iter().enumerate().filter(|(_, test)| matches!(test.claim.names(), [claim] if claim == "acr"));
+        for (index, test) in of_acr.flat_map(|(index, test)| test.written().iter().map(move |test| (index, test))) {
+            let key = if matches!(test, Test::OneOf(_)) { key!("one_of") } else { key!("equals") };
+            let texts = texts(test);
+            for (item, text) in texts.iter().filter(|(_, text)| !is_scope(text)) {
                 let message = format!(
                     "an `acr` of {} can't be in a challenge: it must have visible ASCII characters except `\"` and `\\`",
-                    quoted(wrong)
+                    quoted(text)
                 );
-                self.push_at(key!("derive"), Some(Part { list, test: Some(index) }), message);
+                let part = Part { list, of: PartOf::Value(index, key, Some(*item)) };
+                self.push_at(key!("derive"), part, message);
+            }
+            // Those that a challenge names are never more than those of one test.
+            let bytes = texts.iter().map(|(_, text)| text.len().saturating_add(1)).sum::<usize>().saturating_sub(1);
+            if bytes > LONGEST_PARAMETER {
+                let message = format!(
+                    "the values of `acr` have {bytes} bytes with the spaces between them, and a challenge has room for \
+                     {LONGEST_PARAMETER}: proxies refuse a response with longer headers"
+                );
+                let part = Part { list, of: PartOf::Value(index, key, None) };
+                self.push_at(key!("derive"), part, message);
             }
         }
     }
 
     /// Absent claims prove nothing.
-    fn positive(&mut self, key: KeyName, part: Option<Part>, name: &str, tests: &[ClaimTest]) {
+    fn positive(&mut self, key: KeyName, list: usize, name: &str, tests: &[ClaimTest]) {
         if !tests.is_empty() && !tests.iter().any(ClaimTest::is_positive) {
             let message = format!("`{name}` rests on nothing but absent claims: add a test for a claim that is there");
-            self.push_at(key, part, message);
+            self.push_at(key, Part { list, of: PartOf::All }, message);
         }
     }
 
     fn tests(&mut self, key: KeyName, list: usize, tests: &[ClaimTest]) {
         for (index, test) in tests.iter().enumerate() {
-            let part = Some(Part { list, test: Some(index) });
-            self.path(key, part, &test.claim);
+            let value = |key: KeyName, item: Option<usize>| Part { list, of: PartOf::Value(index, key, item) };
+            self.path(key, |item| Some(value(key!("claim"), item)), &test.claim);
             if tests.iter().take(index).any(|earlier| test.excludes(earlier)) {
                 let message = format!("the tests of `{}` contradict each other: no token passes them", test.claim);
-                self.push_at(key, part, message);
+                self.push_at(key, Part { list, of: PartOf::Test(index) }, message);
             }
-            match &test.test {
-                Test::OneOf(values) if values.is_empty() => {
-                    self.push_at(key, part, "`one_of` is empty: the test never holds");
-                }
-                Test::ContainsWord(word) if word.is_empty() || word.contains(' ') => {
-                    self.push_at(key, part, "`contains_word` must be one word, without a space: the test never holds");
-                }
-                Test::WithinSeconds(0) => {
-                    self.push_at(key, part, "`within_seconds` is 0: write the greatest age that is accepted");
-                }
-                Test::EqualsClaim(other) | Test::DiffersFromClaim(other) if *other == test.claim => {
-                    self.push_at(key, part, "a claim is compared with itself");
-                }
-                Test::EqualsClaim(other) | Test::DiffersFromClaim(other) => self.path(key, part, other),
-                _ => {}
+            for written in test.written() {
+                let (at, message) = match written {
+                    Test::OneOf(values) if values.is_empty() => {
+                        (key!("one_of"), "`one_of` is empty: the test never holds")
+                    }
+                    Test::ContainsWord(word) if !is_word(word) => (
+                        key!("contains_word"),
+                        "`contains_word` must be one word, without a space: the test never holds",
+                    ),
+                    Test::WithinSeconds(0) => {
+                        (key!("within_seconds"), "`within_seconds` is 0: write the greatest age that is accepted")
+                    }
+                    Test::EqualsClaim(other) | Test::DiffersFromClaim(other) => {
+                        let is_equals = matches!(written, Test::EqualsClaim(_));
+                        let at = if is_equals { key!("equals_claim") } else { key!("differs_from_claim") };
+                        self.path(key, |item| Some(value(at, item)), other);
+                        if *other != test.claim || !other.is_named() {
+                            continue;
+                        }
+                        (at, "a claim is compared with itself")
+                    }
+                    _ => continue,
+                };
+                self.push_at(key, value(at, None), message);
             }
         }
     }
 
     fn claim_path(&mut self, key: KeyName, claim: &ClaimPath) {
-        self.path(key, None, claim);
+        self.path(key, |_| None, claim);
     }
 
-    fn path(&mut self, key: KeyName, part: Option<Part>, claim: &ClaimPath) {
-        if claim.names().is_empty() || claim.names().iter().any(String::is_empty) {
-            self.push_at(key, part, EMPTY_CLAIM);
+    fn path(&mut self, key: KeyName, part: impl Fn(Option<usize>) -> Option<Part>, claim: &ClaimPath) {
+        if claim.names().is_empty() {
+            self.push_at(key, part(None), EMPTY_CLAIM);
+        }
+        for (item, _) in claim.names().iter().enumerate().filter(|(_, name)| name.is_empty()) {
+            self.push_at(key, part(Some(item)), EMPTY_CLAIM);
         }
     }
 

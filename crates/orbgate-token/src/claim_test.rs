@@ -1,7 +1,10 @@
 //! Tests of a token's claims: of its kind, of what is required, and of the scopes that it earns.
 
+use core::fmt;
 use core::time::Duration;
+use std::borrow::Cow;
 
+use orbgate_yaml::other_reading;
 use serde_json::Value;
 
 use crate::json::Object;
@@ -27,6 +30,9 @@ pub(crate) enum Test {
     Absent,
     EqualsClaim(ClaimPath),
     DiffersFromClaim(ClaimPath),
+    /// A test of a file that has an error, with each that is written there. A file with it is refused, and it causes no second
+    /// error.
+    Faulty(Vec<Self>),
 }
 
 /// A value that a claim can have. The string `true` isn't the boolean, and the string `1` isn't the number.
@@ -95,6 +101,11 @@ impl Window {
         Self { from: self.from.max(other.from), until: self.until.min(other.until) }
     }
 
+    /// Since when it holds.
+    pub(crate) const fn from(self) -> Duration {
+        self.from
+    }
+
     /// Whether it is now, for clocks that differ by this much.
     pub(crate) fn has(self, now: Duration, skew: Duration) -> bool {
         self.from <= now.saturating_add(skew) && now <= self.until.saturating_add(skew)
@@ -106,8 +117,60 @@ pub(crate) fn window(tests: &[ClaimTest], claims: &Object<'_>) -> Option<Window>
     tests.iter().try_fold(Window::ALWAYS, |window, test| Some(window.and(test.window(claims)?)))
 }
 
+impl Test {
+    /// The values of which the claim must have one, if the test names them.
+    pub(crate) const fn values(&self) -> Option<&[ClaimValue]> {
+        match self {
+            Self::Equals(value) => Some(core::slice::from_ref(value)),
+            Self::OneOf(values) => Some(values.as_slice()),
+            _ => None,
+        }
+    }
+}
+
+/// As the configuration spells it.
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Equals(value) => write!(f, "equals: {value}"),
+            Self::OneOf(values) => {
+                let values: Vec<_> = values.iter().map(ToString::to_string).collect();
+                write!(f, "one_of: [{}]", values.join(", "))
+            }
+            Self::Contains(text) => write!(f, "contains: {}", spelt(text)),
+            Self::ContainsWord(word) => write!(f, "contains_word: {}", spelt(word)),
+            Self::WithinSeconds(seconds) => write!(f, "within_seconds: {seconds}"),
+            Self::Present => f.write_str("present: true"),
+            Self::Absent => f.write_str("present: false"),
+            Self::EqualsClaim(other) => write!(f, "equals_claim: {other}"),
+            Self::DiffersFromClaim(other) => write!(f, "differs_from_claim: {other}"),
+            Self::Faulty(_) => f.write_str("faulty"),
+        }
+    }
+}
+
+impl fmt::Display for ClaimValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(&spelt(text)),
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Number(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+/// A string, in quotes if it would be another value without them.
+fn spelt(text: &str) -> Cow<'_, str> {
+    if other_reading(text).is_some() { format!("'{text}'").into() } else { text.into() }
+}
+
+/// Whether a string between spaces can be this word.
+pub(crate) fn is_word(word: &str) -> bool {
+    !word.is_empty() && !word.contains(' ')
+}
+
 impl ClaimTest {
-    fn new(claim: impl Into<ClaimPath>, test: Test) -> Self {
+    pub(crate) fn new(claim: impl Into<ClaimPath>, test: Test) -> Self {
         Self { claim: claim.into(), test }
     }
 
@@ -172,18 +235,30 @@ impl ClaimTest {
         !matches!(self.test, Test::Absent)
     }
 
-    /// Whether the test depends on the time.
-    pub(crate) const fn is_dated(&self) -> bool {
-        matches!(self.test, Test::WithinSeconds(_))
+    /// The test as it is written, or each of several.
+    pub(crate) const fn written(&self) -> &[Test] {
+        match &self.test {
+            Test::Faulty(tests) => tests.as_slice(),
+            test => core::slice::from_ref(test),
+        }
     }
 
-    /// The values of which the claim must have one, if the test names them.
-    pub(crate) const fn values(&self) -> Option<&[ClaimValue]> {
-        match &self.test {
-            Test::Equals(value) => Some(core::slice::from_ref(value)),
-            Test::OneOf(values) => Some(values.as_slice()),
-            _ => None,
-        }
+    /// Whether the test depends on the time.
+    pub(crate) fn is_dated(&self) -> bool {
+        self.written().iter().any(|test| matches!(test, Test::WithinSeconds(_)))
+    }
+
+    /// Whether it has no error of its own.
+    pub(crate) fn is_right(&self) -> bool {
+        let is_right = match &self.test {
+            Test::OneOf(values) => !values.is_empty(),
+            Test::ContainsWord(word) => is_word(word),
+            Test::WithinSeconds(seconds) => *seconds > 0,
+            Test::EqualsClaim(other) | Test::DiffersFromClaim(other) => other.is_named() && *other != self.claim,
+            Test::Faulty(_) => false,
+            Test::Equals(_) | Test::Contains(_) | Test::Present | Test::Absent => true,
+        };
+        is_right && self.claim.is_named()
     }
 
     /// Whether a claim with this value can pass the test.
@@ -200,16 +275,18 @@ impl ClaimTest {
         }
     }
 
-    /// Whether no token passes both tests.
+    /// Whether no token passes both tests, each of which some token passes.
     pub(crate) fn excludes(&self, other: &Self) -> bool {
         let no_value = |one: &Self, other: &Self| {
-            let values = one.values();
+            let values = one.test.values();
             values.is_some_and(|values| !values.iter().any(|value| other.accepts(value)))
         };
         let is_of_text = |test: &Test| {
             matches!(test, Test::Contains(_) | Test::ContainsWord(_) | Test::EqualsClaim(_) | Test::DiffersFromClaim(_))
         };
         self.claim == other.claim
+            && self.is_right()
+            && other.is_right()
             && match (&self.test, &other.test) {
                 _ if self.is_positive() != other.is_positive() => true,
                 _ if no_value(self, other) || no_value(other, self) => true,
@@ -254,6 +331,7 @@ impl ClaimTest {
             Test::Absent => found.is_none(),
             Test::EqualsClaim(other) => two(other).is_some_and(|(one, other)| one == other),
             Test::DiffersFromClaim(other) => two(other).is_some_and(|(one, other)| one != other),
+            Test::Faulty(_) => false,
         };
         holds.then_some(Window::ALWAYS)
     }

@@ -1,12 +1,18 @@
 //! Scopes that a token earns: names that begin with `earned:`, for what else its issuer states about it.
 
 use core::time::Duration;
+use std::collections::HashSet;
 
 use crate::claim_test::{ClaimTest, ClaimValue, Test, Window, window};
 use crate::json::Object;
 
 /// The most names that one issuer derives.
 pub(crate) const MOST: usize = 64;
+
+/// The longest value of a challenge's parameter, in bytes. A challenge has at most three that are long, and proxies have a buffer of a
+/// fixed size for the headers of a response: 4,096 bytes in nginx, which answers 500 or 502 if they don't fit.
+#[doc(hidden)] // for gates
+pub const LONGEST_PARAMETER: usize = 1_024;
 
 /// A scope that a token has if its claims pass tests. See [`Issuer::derive`](crate::Issuer::derive).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,13 +65,16 @@ impl Derived {
                 Some(())
             }
             ([claim], _) if claim == "acr" => {
-                let mut values = test.values()?.iter().map(|value| match value {
+                let mut values = test.test.values()?.iter().map(|value| match value {
                     ClaimValue::Text(text) => Some(text.as_str()),
                     _ => None,
                 });
                 let values: Vec<_> = values.by_ref().collect::<Option<_>>()?;
                 let fit = match login.acr_values.take() {
-                    Some(earlier) => earlier.into_iter().filter(|value| values.contains(value)).collect(),
+                    Some(earlier) => {
+                        let values: HashSet<_> = values.into_iter().collect();
+                        earlier.into_iter().filter(|value| values.contains(value)).collect()
+                    }
                     None => values,
                 };
                 login.acr_values = Some(fit);

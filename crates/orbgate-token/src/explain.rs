@@ -8,7 +8,7 @@ use orbgate_yaml::quoted;
 use serde_json::Value;
 
 use crate::algorithm::Algorithm;
-use crate::claim_test::ClaimTest;
+use crate::claim_test::{ClaimTest, Test};
 use crate::claims::Claims;
 use crate::compact::{Compact, Header};
 use crate::error::TokenError;
@@ -24,8 +24,8 @@ use crate::verifier::{Verifier, since_epoch};
 /// An explanation of a verifier's result for a token: see [`Verifier::explain`].
 ///
 /// It quotes the token's `typ`, `alg`, `kid`, `iss`, audience and times, and, if the token is accepted, its scopes and
-/// kind. It never shows the token, its signature, its subject or the value of any other claim, so you can paste it into
-/// a ticket.
+/// kind. Of the claims that tests of the configuration need, it shows only how old dates are. It never shows the token, its
+/// signature, its subject or the value of any other claim, so you can paste it into a ticket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explanation {
@@ -287,8 +287,7 @@ fn unearned(claims: &Claims<'_>, issuer: &Issuer, now: Duration) -> Vec<(String,
     let failed = issuer.derive.iter().filter_map(|derived| {
         let mut tests = derived.tests().unwrap_or_default().iter();
         let test = tests.find(|test| !test.holds(&claims.0, now, issuer.skew))?;
-        let why = format!("the test of `{}` fails, and the claim {}", test.claim, present(test, claims));
-        Some((derived.name().to_owned(), why))
+        Some((derived.name().to_owned(), failure(test, "", claims, issuer, now)))
     });
     failed.collect()
 }
@@ -383,10 +382,7 @@ fn claims_hint(error: TokenError, claims: &Claims<'_>, issuer: &Issuer, now: Dur
         TokenError::Claim => {
             let failed = issuer.require.iter().find(|test| !test.holds(&claims.0, now, issuer.skew));
             match failed {
-                Some(test) => {
-                    let has = present(test, claims);
-                    Some(format!("the test of `{}` in `require` fails, and the claim {has}", test.claim))
-                }
+                Some(test) => Some(failure(test, " in `require`", claims, issuer, now)),
                 None => Some(format!(
                     "`sub`, `jti`, `{}` and the `sub` of `act` must be strings if present",
                     issuer.client_claim
@@ -431,23 +427,31 @@ fn unknown_kind(claims: &Claims<'_>, issuer: &Issuer, now: Duration) -> String {
         let failed = tests.iter().find(|test| !test.holds(&claims.0, now, issuer.skew));
         match failed {
             _ if tests.is_empty() => format!("`kind` has no tests for `{name}`"),
-            Some(test) => {
-                let has = present(test, claims);
-                format!("the test of `{}` for `{name}` fails, and the claim {has}", test.claim)
-            }
+            Some(test) => failure(test, &format!(" for `{name}`"), claims, issuer, now),
             None => format!("all tests for `{name}` hold"),
         }
     });
     format!("{}. A service without organisations writes `kind: user`", sides.join("; "))
 }
 
-/// The state of the claim of a failed test, without its value.
-fn present(test: &ClaimTest, claims: &Claims<'_>) -> &'static str {
-    match test.window(&claims.0) {
+/// Which test fails, and the state of its claim: how old a date is, but no other value.
+fn failure(test: &ClaimTest, place: &str, claims: &Claims<'_>, issuer: &Issuer, now: Duration) -> String {
+    let skew = issuer.skew.as_secs();
+    let has = match (&test.test, test.window(&claims.0)) {
         // The test fails nevertheless, so the time is why.
-        Some(_) => "is too old or in the future",
-        None => words(test.claim.find(&claims.0)),
-    }
+        (Test::WithinSeconds(seconds), Some(window)) => match now.checked_sub(window.from()) {
+            Some(age) => {
+                let (age, most) = (age.as_secs(), seconds.saturating_add(skew));
+                format!("is {age} s old, and can be {most} s old, with `skew_seconds`")
+            }
+            None => {
+                let ahead = window.from().saturating_sub(now).as_secs();
+                format!("is {ahead} s in the future, and can be {skew} s, which is `skew_seconds`")
+            }
+        },
+        _ => words(test.claim.find(&claims.0)).to_owned(),
+    };
+    format!("the test {} of `{}`{place} fails, and the claim {has}", quoted(&test.test.to_string()), test.claim)
 }
 
 /// Whether a claim is present, without its value.

@@ -47,8 +47,10 @@ pub use crate::cache::{
     Response, SettingsError, Wait,
 };
 pub use crate::claim_test::{ClaimTest, ClaimValue};
+#[doc(hidden)]
+pub use crate::config::derived::DerivedScopes;
 pub use crate::config::error::{ConfigDiagnostic, ConfigError};
-pub use crate::derive::{Derived, Login};
+pub use crate::derive::{Derived, LONGEST_PARAMETER, Login};
 pub use crate::error::TokenError;
 pub use crate::explain::Explanation;
 #[cfg(feature = "fetch")]

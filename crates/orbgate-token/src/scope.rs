@@ -45,6 +45,11 @@ impl ClaimPath {
         &self.0
     }
 
+    /// Whether it leads to a value: it has a name, and none is empty.
+    pub(crate) fn is_named(&self) -> bool {
+        !self.0.is_empty() && !self.0.iter().any(String::is_empty)
+    }
+
     pub(crate) fn find<'c>(&self, claims: &'c Object<'_>) -> Option<Found<'c>> {
         let (first, inside) = self.0.split_first()?;
         match claims.get(first)? {

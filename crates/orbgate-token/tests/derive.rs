@@ -37,6 +37,9 @@ fn each_error_of_derived_scopes_has_its_location() {
         "      earned:a:\n        - { claim: x, one_of: [] }\n        - { claim: v, contains_word: a b }\n        - { claim: z, contains_word: '' }\n",
         "      earned:a: { claim: auth_time, within_seconds: 0 }\n      earned:b: { claim: auth_time, within_seconds: 5m }\n",
         "      earned:a: { claim: a, equals_claim: a }\n      earned:b: { claim: [a, b], differs_from_claim: [a, b] }\n",
+        "      earned:a: { claim: x, one_of: [True, off, 2.0, 1e3, -0, 010, 1.5, 9223372036854775808, -9223372036854775809] }\n      earned:b: { claim: t, within_seconds: 9223372036854775808 }\n",
+        "      earned:a: { claim: x, one_of: a }\n      earned:b: { claim: [[a], ''], equals: [a] }\n      earned:c: { claim: x, matches: a }\n      earned:d: { claim: acr, one_of: [a b, phr, '\u{e9}'] }\n",
+        "\n",
         "      earned:a: { claim: acr, one_of: [phr, 'a b'] }\n      earned:b: { claim: acr, equals: 'a\"b' }\n      earned:c: { claim: acr, equals: 'a\\b' }\n      earned:d: { claim: acr, equals: '' }\n      earned:e: { claim: [acr, x], equals: a b }\n",
         &many.concat(),
     ];
@@ -89,6 +92,134 @@ fn the_file_and_rust_describe_the_same_scopes() {
     assert_eq!(format!("{from_yaml:?}"), format!("{in_rust:?}"));
     let names: Vec<_> = from_yaml.derived().flat_map(|(_, derived)| derived.iter().map(Derived::name)).collect();
     assert_eq!(names.len(), 6);
+}
+
+/// A fault of an entry: the keys that it takes, so that no other fault takes them, and what is said of it.
+struct Fault(&'static [&'static str], fn(&mut Entry), &'static str);
+
+/// A name, and tests of it.
+struct Entry {
+    name: &'static str,
+    tests: Vec<Vec<(&'static str, String)>>,
+}
+
+impl Entry {
+    fn set(&mut self, key: &'static str, value: impl Into<String>) {
+        self.tests[0].retain(|(other, _)| *other != key);
+        self.tests[0].push((key, value.into()));
+    }
+
+    fn add(&mut self, claim: &str, key: &'static str, value: &str) {
+        self.tests.push(vec![("claim", claim.to_owned()), (key, value.to_owned())]);
+    }
+
+    fn written(&self) -> String {
+        let test = |keys: &Vec<(&str, String)>| {
+            let keys: Vec<_> = keys.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+            format!("{{ {} }}", keys.join(", "))
+        };
+        self.tests.iter().map(test).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Faults in any list of tests. `right` is a test without an error, which another can contradict.
+const FAULTS: &[Fault] = &[
+    Fault(
+        &["one_of", "right"],
+        |e| e.set("one_of", "[phr, [a]]"),
+        "an item of `one_of` must be a string, a boolean or a whole number",
+    ),
+    Fault(&["one_of", "right"], |e| e.set("one_of", "a"), "`one_of` must be a list"),
+    Fault(&["one_of", "right", "empty"], |e| e.set("one_of", "[]"), "`one_of` is empty"),
+    Fault(&["one_of", "right"], |e| e.set("one_of", "[phr, True]"), "write `true` or `'True'`"),
+    Fault(&["one_of", "right"], |e| e.set("one_of", "[phr, 2.0]"), "write `2` or `'2.0'`"),
+    Fault(&["right", "several"], |e| e.set("contains", "b"), "a test needs exactly one of"),
+    Fault(&[], |e| e.set("matches", "b"), "unknown key `matches`"),
+    Fault(&["claim", "right"], |e| e.tests[0].retain(|(key, _)| *key != "claim"), "missing the key `claim`"),
+    Fault(&["claim", "right", "path"], |e| e.set("claim", "[a, '']"), "the name of a claim is empty"),
+    Fault(&["claim", "right"], |e| e.set("claim", "[[a]]"), "an item of `claim` must be a string, not a list"),
+    Fault(&["right"], |e| e.add("acr", "equals", "zzz"), "the tests of `acr` contradict each other"),
+    Fault(&[], |e| e.add("w", "contains_word", "a b"), "`contains_word` must be one word"),
+    Fault(&[], |e| e.add("s", "equals_claim", "s"), "a claim is compared with itself"),
+    Fault(&["path"], |e| e.add("s", "differs_from_claim", "''"), "the name of a claim is empty"),
+    Fault(&["several"], |e| e.tests.push(vec![("claim", "m".to_owned())]), "a test needs exactly one of"),
+    Fault(&["empty"], |e| e.add("e", "one_of", "[]"), "`one_of` is empty"),
+    Fault(&[], |e| e.add("p", "present", "maybe"), "`present` must be `true` or `false`"),
+    Fault(&[], |e| e.add("q", "equals", "99999999999999999999"), "from -9223372036854775808 to 9223372036854775807"),
+];
+
+/// Faults in `derive` only, or not in `kind`.
+const OWN_FAULTS: &[Fault] = &[
+    Fault(&["claim", "one_of"], |e| e.set("one_of", "[phr, 'a b']"), "an `acr` of `a b` can't be in a challenge"),
+    Fault(
+        &["claim", "one_of"],
+        |e| e.set("one_of", format!("[{}]", vec!["phrh"; 300].join(", "))),
+        "`acr` have 1499 bytes",
+    ),
+    Fault(&["name"], |e| e.name = "read:a", "doesn't begin with `earned:`"),
+    Fault(&["name"], |e| e.name = "'earned:a b'", "can't be a scope"),
+    Fault(&["date"], |e| e.add("t", "within_seconds", "0"), "a plain whole number above 0, not `0`"),
+    Fault(
+        &["date"],
+        |e| e.add("t", "within_seconds", "9223372036854775808"),
+        "above 0, at most 9223372036854775807, not",
+    ),
+];
+
+/// Two to four faults in one entry are as many errors, and each says its own.
+#[test]
+fn faults_neither_hide_each_other_nor_are_told_twice() {
+    let mut random = Random::new(7_070);
+    for round in 0..1_500 {
+        let place = round % 3;
+        let all: Vec<_> = FAULTS.iter().chain(OWN_FAULTS.iter().filter(|_| place == 0)).collect();
+        let mut entry = Entry {
+            name: "earned:a",
+            tests: vec![
+                vec![("claim", "acr".to_owned()), ("one_of", "[phr, phrh]".to_owned())],
+                vec![("claim", "other".to_owned()), ("equals", "x".to_owned())],
+            ],
+        };
+        let (mut taken, mut said) = (Vec::new(), Vec::new());
+        for _ in 0..2 + random.below(3) {
+            let Fault(keys, edit, text) = all[random.index(all.len())];
+            if keys.iter().any(|key| taken.contains(key)) || said.contains(text) {
+                continue;
+            }
+            taken.extend(*keys);
+            edit(&mut entry);
+            said.push(*text);
+        }
+        let (name, tests) = (entry.name, entry.written());
+        let file = match place {
+            0 => file(&format!("      {name}: [{tests}]\n")),
+            1 => file(&format!("      earned:b: always\n    require: [{tests}]\n")),
+            _ => file("      earned:b: always\n").replace("kind: user", &format!("kind: {{ user: [{tests}] }}")),
+        };
+        let error = Verifier::from_yaml(&file).err();
+        let lines: Vec<_> = error.iter().flat_map(|error| error.diagnostics()).map(|it| it.message.clone()).collect();
+        let times = |text: &&str| lines.iter().filter(|line| line.contains(*text)).count();
+        assert!(lines.len() == said.len() && said.iter().all(|text| times(text) == 1), "{file}\n{said:#?}\n{lines:#?}");
+    }
+}
+
+/// What a list lacks is said even if its name is wrong, and what one list lacks even if the other lacks it too.
+#[test]
+fn an_entry_and_its_name_are_checked_apart() {
+    let lines =
+        |file: &str| Verifier::from_yaml(file).unwrap_err().in_file("t").lines().map(str::to_owned).collect::<Vec<_>>();
+    let many: String = (0..64).map(|number| format!("      earned:{number}: always\n")).collect();
+    let found = lines(&file(&format!("{many}      read:a: []\n")));
+    assert_eq!(found.len(), 3, "{found:?}");
+    let found = lines(&file(&format!("{many}      'earned: ': {{ claim: x, present: false }}\n")));
+    assert_eq!(found.len(), 3, "{found:?}");
+    let kind = |kind: &str| lines(&file("      earned:b: always\n").replace("kind: user", &format!("kind: {kind}")));
+    let absent = "[{ claim: x, present: false }]";
+    assert_eq!(kind(&format!("{{ user: {absent}, organisation: {absent} }}")).len(), 3);
+    assert_eq!(kind("{ user: [{ claim: x, within_seconds: 0 }] }").len(), 2);
+    for one in ["{ user: 5 }", "{ usr: [] }", "{ user: [5] }", "{ user: [{ claim: x }] }", "{ user: [] }", "{}"] {
+        assert_eq!(kind(one).len(), 1, "{one}: {:?}", kind(one));
+    }
 }
 
 /// Limits are those of the claim, before names are dropped and added.
@@ -168,7 +299,8 @@ fn a_required_date_refuses_a_token_when_it_is_too_old() {
     let at = |second: u64| verifier.verify_introspected("opaque", &answer, at(NOW + second)).err();
     assert_eq!([at(0), at(240), at(241)], [None, None, Some(orbgate_token::TokenError::Claim)]);
     let explained = verifier.explain_introspected("opaque", &answer, orbgate_testing::signer::at(NOW + 241));
-    let hint = "the test of `auth_time` in `require` fails, and the claim is too old or in the future";
+    let hint = "the test `within_seconds: 300` of `auth_time` in `require` fails, and the claim is 361 s old, and can be 360 s \
+                old, with `skew_seconds`";
     assert_eq!(explained.hint.as_deref(), Some(hint));
 }
 
@@ -176,11 +308,14 @@ fn a_required_date_refuses_a_token_when_it_is_too_old() {
 fn an_explanation_names_the_scopes_that_a_token_does_not_get() {
     let verifier = Verifier::from_yaml(&file(
         "      earned:any-token: always\n      earned:admin: { claim: [realm_access, roles], contains: admin }\n      \
-         earned:recent: { claim: auth_time, within_seconds: 300 }\n      earned:mfa: { claim: acr, one_of: [phr] }\n",
+         earned:recent: { claim: auth_time, within_seconds: 300 }\n      earned:soon: { claim: soon, within_seconds: 300 }\n      \
+         earned:mfa: { claim: acr, one_of: [phr, 'true', -1] }\n      earned:both:\n        - { claim: acr, equals: pwd }\n        \
+         - { claim: amr, contains_word: otp }\n",
     ))
     .unwrap();
     let signer = Signer::p256();
     let claims = with(with(claims(), "scope", "a earned:admin earned:x"), "auth_time", NOW - 500);
+    let claims = with(claims, "soon", NOW + 90);
     let explained = verifier.explain(signer.token(&header(), &with(claims, "acr", "pwd")), None, now());
     assert_eq!(explained.scopes.as_deref(), Some("a earned:any-token"));
     assert_eq!(explained.dropped, ["earned:admin", "earned:x"]);
@@ -188,9 +323,13 @@ fn an_explanation_names_the_scopes_that_a_token_does_not_get() {
     assert_eq!(
         unearned,
         [
-            "earned:admin: the test of `[realm_access, roles]` fails, and the claim is missing",
-            "earned:recent: the test of `auth_time` fails, and the claim is too old or in the future",
-            "earned:mfa: the test of `acr` fails, and the claim is a string",
+            "earned:admin: the test `contains: admin` of `[realm_access, roles]` fails, and the claim is missing",
+            "earned:recent: the test `within_seconds: 300` of `auth_time` fails, and the claim is 500 s old, and can be 360 s old, \
+             with `skew_seconds`",
+            "earned:soon: the test `within_seconds: 300` of `soon` fails, and the claim is 90 s in the future, and can be 60 s, \
+             which is `skew_seconds`",
+            "earned:mfa: the test `one_of: [phr, 'true', -1]` of `acr` fails, and the claim is a string",
+            "earned:both: the test `contains_word: otp` of `amr` fails, and the claim is missing",
         ]
     );
 }

@@ -44,6 +44,8 @@ pub struct Diagnostics {
     /// Misspelt keys: the intended key with the location of its owner, and the location of the
     /// misspelling.
     misspelt: HashMap<(Location, &'static str), Location>,
+    /// The owners of unknown keys.
+    with_unknown_key: HashSet<Location>,
     cut: Option<(Location, &'static str)>,
 }
 
@@ -86,6 +88,16 @@ impl Diagnostics {
     /// Records that a key of this owner is present but misspelt.
     pub fn misspelt(&mut self, owner: Location, key: &'static str, location: Location) {
         self.misspelt.insert((owner, key), location);
+    }
+
+    /// Records that this owner has an unknown key.
+    pub(crate) fn has_unknown(&mut self, owner: Location) {
+        self.with_unknown_key.insert(owner);
+    }
+
+    /// Whether this owner has an unknown key, so that it lacks what the key was meant to be.
+    pub fn is_with_unknown_key(&self, owner: Location) -> bool {
+        self.with_unknown_key.contains(&owner)
     }
 
     /// Where a missing key is reported: at its owner, or where the key is misspelt.

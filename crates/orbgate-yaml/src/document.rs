@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 use crate::diagnostics::Diagnostics;
 use crate::node::{Content, Location, Node, Spanned};
 use crate::shape::Shape;
-use crate::values::{Owner, Values, amount};
+use crate::values::{Owner, Values, amount, must_be_whole};
 
 /// A value of a configuration file. A wrong value is reported and replaced by a stand-in, so that the rest of the file
 /// is still checked. A stand-in has the location of its error, so [`Diagnostics::stand_at`] recognises it.
@@ -347,7 +347,7 @@ impl Value for u64 {
         let is_zero = matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text == "0");
         let number = if is_zero { Some(0) } else { amount(node) };
         if number.is_none() {
-            let must = format!("{} must be a plain whole number", owner.what);
+            let must = must_be_whole(node, owner.what, "");
             values.wrong(node, &must);
         }
         number.unwrap_or_default()
@@ -364,7 +364,7 @@ impl Value for NonZeroU64 {
     fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
         let number = amount(node).and_then(Self::new);
         if number.is_none() {
-            let must = format!("{} must be a plain whole number above 0", owner.what);
+            let must = must_be_whole(node, owner.what, " above 0");
             values.wrong(node, &must);
         }
         number.unwrap_or(Self::MIN)

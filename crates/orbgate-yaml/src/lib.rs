@@ -27,6 +27,8 @@ pub use end::{has_end_marker, has_valid_seal, is_sealed, seal, unseal};
 pub use file::RegularFile;
 pub use keys::refuse_duplicates;
 pub use node::{Content, Entry, Location, Node, Scalar, Spanned};
+#[doc(hidden)]
+pub use scalar::other_reading;
 pub use shape::{Key, Shape};
 pub use syntax::{Braced, Format};
 pub use text::MAX_BYTES;

@@ -5,7 +5,8 @@
 //! quotes, it is always a string.
 
 /// How some YAML reader interprets this plain scalar, if not as a string.
-pub(super) fn other_reading(plain: &str) -> Option<&'static str> {
+#[must_use]
+pub fn other_reading(plain: &str) -> Option<&'static str> {
     // Everything below starts with one of these characters; anything else is a string.
     let is_letter = |byte: u8| matches!(byte | 0x20, b'n' | b'y' | b't' | b'f' | b'o');
     let is_sign = |byte: u8| matches!(byte, b'+' | b'-' | b'.' | b'~' | b'=');

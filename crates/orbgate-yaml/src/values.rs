@@ -74,6 +74,7 @@ impl Values<'_> {
                 // A duplicate key is already reported; the first one counts.
                 Some((_, slot)) => *slot = slot.or(Some(&entry.value)),
                 None => {
+                    self.diagnostics.has_unknown(owner.location);
                     let near = near(&entry.key.text, &keys);
                     if let Some(known) = near {
                         self.diagnostics.misspelt(owner.location, known, entry.key_location);
@@ -234,6 +235,20 @@ pub fn amount(node: &Node<'_>) -> Option<u64> {
         return None;
     }
     scalar.text.parse().ok().filter(|amount| i64::try_from(*amount).is_ok())
+}
+
+/// What a whole number must be. The limit is named only to who wrote a number beyond it.
+pub(crate) fn must_be_whole(node: &Node<'_>, what: &str, least: &str) -> String {
+    const DIGITS: usize = 18; // all numbers of so many digits are below the limit
+    let is_beyond = match &node.kind {
+        Content::Scalar(scalar) => {
+            let digits = scalar.text.trim_start_matches('0');
+            scalar.plain && digits.len() > DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit())
+        }
+        _ => false,
+    };
+    let limit = if is_beyond { format!(", at most {}", i64::MAX) } else { String::new() };
+    format!("{what} must be a plain whole number{least}{limit}")
 }
 
 /// Whether some YAML reader reads the value as null: nothing, `~`, `null`.

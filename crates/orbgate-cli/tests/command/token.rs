@@ -72,7 +72,12 @@ fn each_refusal_names_its_rule_and_what_the_configuration_asks_for() {
         (header(), with(right(), "exp", now() - 100), Some("expired"), "`exp` is 10"),
         (header(), with(right(), "exp", "soon"), Some("bad_time"), "`exp` is `soon`"),
         (header(), with(right(), "nbf", now() + 1_000), Some("not_yet_valid"), "s ahead"),
-        (header(), with(right(), "token_use", "id"), Some("claim"), "the test of `token_use` in `require` fails"),
+        (
+            header(),
+            with(right(), "token_use", "id"),
+            Some("claim"),
+            "the test `equals: access` of `token_use` in `require` fails",
+        ),
         (header(), with(right(), "scope", json!(["a"])), Some("scopes"), "format: array"),
         (header(), with(right(), "scp", "a"), Some("scopes"), "conflict: ignore"),
         (header(), with(right(), "cnf", json!({})), Some("bound"), "`cnf`"),
@@ -136,7 +141,7 @@ fn scopes_that_a_token_does_not_get_are_told() {
     let token = file("derive.txt", signer.token(&header(), &with(right(), "scope", "a earned:mfa")));
     let arguments = ["token", "explain", &token, "--config", &config];
     let (ran, json) = (orbgate(&arguments), orbgate(&[&arguments[..], &["--json"]].concat()));
-    let why = "the test of `acr` fails, and the claim is missing";
+    let why = "the test `equals: phr` of `acr` fails, and the claim is missing";
     for line in [
         "accepted: user with `a earned:any`".to_owned(),
         "  dropped: `earned:mfa`, because only `derive` gives such a scope".to_owned(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use orbgate::Engine;
 use orbgate_gate::{ChargedBy, GateCharges};
-use orbgate_token::{KeyFetcher, KeyStatus};
+use orbgate_token::{DerivedScopes, KeyFetcher, KeyStatus};
 use orbgate_tower::{Engines, GateLayer};
 use rustls::ServerConfig;
 
@@ -177,7 +177,19 @@ impl State {
 
     /// Warnings about settings that are probably mistakes.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        self.config.warnings()
+        let mut warnings = self.config.warnings();
+        let tokens = self.config.tokens.display().to_string();
+        // The keys were loaded from this text.
+        if self.decides()
+            && let Ok(mut derived) = DerivedScopes::from_yaml(self.keys.text(), &tokens)
+        {
+            let (file, engine) = self.policy();
+            let file = file.map_or_else(|| "built in".into(), |file| file.display().to_string());
+            let lacking = derived.lacking(engine.scope_table().map(|scope| (scope.name(), scope.location())));
+            warnings.extend(lacking.into_iter().map(|(at, message)| format!("{file}:{at}: {message}")));
+            warnings.extend(derived.unused().into_iter().map(|(at, message)| format!("{tokens}:{at}: {message}")));
+        }
+        warnings
     }
 
     /// Reopens the audit log's file by its name for the next line.

@@ -4,7 +4,9 @@
 use core::fmt;
 use core::num::NonZeroU64;
 
-use orbgate_yaml::{Content, Location, Node, Owner, Shape, Spanned, Value, Values, Version, document, quoted};
+use orbgate_yaml::{
+    Content, Location, Node, Owner, Shape, Spanned, Value, Values, Version, document, other_reading, quoted,
+};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
@@ -103,31 +105,31 @@ document! {
 
     pub(super) struct KindClaims {
         /// Tests of claims. A token for which all of them hold is a user's.
-        pub(super) user: Option<Vec<Spanned<TestDocument>>>,
+        pub(super) user: Option<Spanned<Vec<Spanned<TestDocument>>>>,
         /// The same for an organisation's token.
-        pub(super) organisation: Option<Vec<Spanned<TestDocument>>>,
+        pub(super) organisation: Option<Spanned<Vec<Spanned<TestDocument>>>>,
     }
 
     /// One test of a claim: `claim` and exactly one of the other keys.
     pub(super) struct TestDocument ("this test") {
         /// The claim to test, or a list of the names that lead to a value inside one; with exactly one of the next eight keys.
-        pub(super) claim: Names,
+        pub(super) claim: Spanned<Names>,
         /// The claim must be this string, boolean or whole number, of the same type.
-        pub(super) equals: Option<ValueDocument>,
+        pub(super) equals: Option<Spanned<ValueDocument>>,
         /// The claim must be one of these strings, booleans or whole numbers.
-        pub(super) one_of: Option<Vec<ValueDocument>>,
+        pub(super) one_of: Option<Spanned<Vec<Spanned<ValueDocument>>>>,
         /// The claim must be a list with this string in it, or be this string.
-        pub(super) contains: Option<String>,
+        pub(super) contains: Option<Spanned<String>>,
         /// The claim must be a string with this word between spaces.
-        pub(super) contains_word: Option<String>,
+        pub(super) contains_word: Option<Spanned<String>>,
         /// The claim must be a date that isn't older than this, nor in the future, `skew_seconds` apart. Not in `kind`.
-        pub(super) within_seconds: Option<NonZeroU64>,
+        pub(super) within_seconds: Option<Spanned<NonZeroU64>>,
         /// Whether the claim must be there, or must not.
-        pub(super) present: Option<bool>,
+        pub(super) present: Option<Spanned<bool>>,
         /// The claim must equal this other claim.
-        pub(super) equals_claim: Option<Names>,
+        pub(super) equals_claim: Option<Spanned<Names>>,
         /// The claim must differ from this other claim.
-        pub(super) differs_from_claim: Option<Names>,
+        pub(super) differs_from_claim: Option<Spanned<Names>>,
     }
 
     /// Where a token has its scopes.
@@ -271,7 +273,7 @@ impl Value for Names {
 #[serde(untagged)]
 pub(super) enum Required {
     Claim(Spanned<String>),
-    Test(Spanned<TestDocument>),
+    Test(Box<Spanned<TestDocument>>),
 }
 
 impl Value for Required {
@@ -279,7 +281,7 @@ impl Value for Required {
 
     fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
         match &node.kind {
-            Content::Mapping(_) => Self::Test(Spanned::read(node, owner, values)),
+            Content::Mapping(_) => Self::Test(Box::new(Spanned::read(node, owner, values))),
             _ => Self::Claim(Spanned::read(node, owner, values)),
         }
     }
@@ -307,14 +309,17 @@ impl Value for ValueDocument {
                 ("true", _) => Self::Bool(true),
                 ("false", _) => Self::Bool(false),
                 (_, Some(number)) => Self::Number(number),
-                _ => Self::Text(String::read(node, owner, values)),
+                (text, None) => match other_reading(text) {
+                    Some(reading) if !text.is_empty() => {
+                        values.wrong_at(node.location, other_value(owner.what, text, reading));
+                        Self::stand_in(node.location)
+                    }
+                    Some(_) => Self::wrong(node, owner, values),
+                    None => Self::Text(text.to_owned()),
+                },
             },
-            Content::Scalar(_) => Self::Text(String::read(node, owner, values)),
-            _ => {
-                let must = format!("{} must be a string, a boolean or a whole number", owner.what);
-                values.wrong(node, &must);
-                Self::stand_in(node.location)
-            }
+            Content::Scalar(scalar) => Self::Text(scalar.text.clone().into_owned()),
+            _ => Self::wrong(node, owner, values),
         }
     }
 
@@ -322,6 +327,44 @@ impl Value for ValueDocument {
         Self::Text(String::stand_in(location))
     }
 }
+
+impl ValueDocument {
+    fn wrong(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
+        values.wrong(node, &format!("{} {A_VALUE}", owner.what));
+        Self::stand_in(node.location)
+    }
+}
+
+const A_VALUE: &str = "must be a string, a boolean or a whole number";
+
+/// The error for a plain scalar that readers of YAML read in several ways, and each value that it can mean.
+fn other_value(what: &str, text: &str, reading: &str) -> String {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_of = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+    let number = || {
+        // A leading zero is an octal number to some readers.
+        let rest = digits.strip_prefix('0').unwrap_or_default();
+        let number = text.parse::<f64>().ok().filter(|_| !rest.starts_with(|c: char| c.is_ascii_digit()))?;
+        (number.fract() == 0.0 && number.abs() < END_OF_EXACT).then(|| format!("{:.0}", number + 0.0))
+    };
+    let meant = match reading {
+        "a boolean" if is_of(&["true", "yes", "y", "on"]) => Some("true".to_owned()),
+        "a boolean" => Some("false".to_owned()),
+        _ => number(),
+    };
+    let quoted_text = format!("`'{text}'`");
+    let (range, way_out) = match meant {
+        Some(meant) => (String::new(), format!("`{meant}` or {quoted_text}")),
+        None if digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0') => {
+            (format!(" from {} to {}", i64::MIN, i64::MAX), quoted_text)
+        }
+        None => (String::new(), quoted_text),
+    };
+    format!("{what} {A_VALUE}{range}, and {} can be read as {reading}: write {way_out}", quoted(text))
+}
+
+/// The first number above which floating-point numbers aren't exact.
+const END_OF_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A plain whole number, in the one way in which every reader of YAML reads it.
 fn whole(text: &str) -> Option<i64> {
@@ -339,8 +382,8 @@ pub(super) struct Derivations(pub(super) Vec<(Spanned<String>, Derivation)>);
 #[serde(untagged)]
 pub(super) enum Derivation {
     Always(Always),
-    Test(Spanned<TestDocument>),
-    Tests(Vec<Spanned<TestDocument>>),
+    Test(Box<Spanned<TestDocument>>),
+    Tests(Spanned<Vec<Spanned<TestDocument>>>),
 }
 
 document! {
@@ -397,8 +440,8 @@ impl Value for Derivation {
 
     fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
         match &node.kind {
-            Content::Mapping(_) => Self::Test(Spanned::read(node, owner, values)),
-            Content::Sequence(_) => Self::Tests(Vec::read(node, owner, values)),
+            Content::Mapping(_) => Self::Test(Box::new(Spanned::read(node, owner, values))),
+            Content::Sequence(_) => Self::Tests(Spanned::read(node, owner, values)),
             Content::Scalar(scalar) if Always::NAMED.iter().any(|(word, _)| *word == scalar.text) => {
                 Self::Always(Always::Always)
             }

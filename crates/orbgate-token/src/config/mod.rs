@@ -1,5 +1,6 @@
 //! The configuration as people write it in YAML, read as strictly as a policy.
 
+pub(crate) mod derived;
 pub(crate) mod document;
 pub(crate) mod error;
 mod rules;
@@ -27,8 +28,7 @@ impl Verifier {
     /// # Errors
     ///
     /// As [`from_yaml`](Self::from_yaml).
-    #[doc(hidden)] // for Orbgate's own crates
-    pub fn from_yaml_with_derived(text: &str) -> Result<(Self, Vec<(String, Location)>), ConfigError> {
+    pub(crate) fn from_yaml_with_derived(text: &str) -> Result<(Self, Vec<(String, Location)>), ConfigError> {
         yaml::read(text.as_bytes(), &FORMAT, yaml::document("the configuration"), |document, diagnostics| {
             (rules::verifier(&document, diagnostics), rules::derived_scopes(&document))
         })

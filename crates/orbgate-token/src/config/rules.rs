@@ -12,8 +12,8 @@ use super::document::{
 };
 use crate::account::{AccountClaim, AccountClaims};
 use crate::algorithm::Algorithm;
-use crate::check::{self, Key, Part};
-use crate::claim_test::{ClaimTest, ClaimValue};
+use crate::check::{self, Key, KeyDiagnostic, Part, PartOf};
+use crate::claim_test::{ClaimTest, ClaimValue, Test};
 use crate::derive::Derived;
 use crate::issuer::Issuer;
 use crate::jwk::KeyRules;
@@ -65,10 +65,21 @@ fn issuers(list: &Spanned<Vec<IssuerDocument>>, diagnostics: &mut Diagnostics) -
         documents.extend(core::iter::repeat_n(document, described.len()));
         issuers.extend(described);
     }
-    for diagnostic in check::diagnostics(&issuers) {
-        let document = documents.get(diagnostic.key.issuer);
-        let location = document.and_then(|document| location(document, diagnostic.key));
-        diagnostics.push_new(location.unwrap_or(list.location), diagnostic.message);
+    let found = check::diagnostics(&issuers).into_iter().map(|KeyDiagnostic { key, message }| {
+        let location = documents.get(key.issuer).and_then(|document| location(document, key));
+        (key.part, location.unwrap_or(list.location), message)
+    });
+    // What is wrong with a value that can't be read is said already, but several errors can be at one place.
+    let is_new = |part: Option<Part>, at: Location| {
+        let is_about_it = part.is_some_and(Part::is_of_one_value);
+        !is_about_it || !diagnostics.stand_at(at)
+    };
+    let found: Vec<_> = found.filter(|(part, at, _)| is_new(*part, *at)).collect();
+    for (part, at, message) in found {
+        match part {
+            Some(_) => diagnostics.push(at, message),
+            None => diagnostics.push_new(at, message),
+        }
     }
     issuers
 }
@@ -80,34 +91,63 @@ fn location(document: &IssuerDocument, key: Key) -> Option<Location> {
     part.or_else(|| document.location_of(name))
 }
 
-fn part_location(document: &IssuerDocument, name: &str, Part { list, test }: Part) -> Option<Location> {
-    let of = |tests: &[Spanned<TestDocument>]| {
-        let mut locations = tests.iter().filter(|it| claim_test(&it.value).is_some()).map(|test| test.location);
-        locations.nth(test?)
-    };
-    match name {
-        "kind" => match &document.kind.value {
-            KindDocument::Claims(KindClaims { user, organisation }) => of([user, organisation].get(list)?.as_ref()?),
-            KindDocument::Always(_) => None,
-        },
+fn part_location(document: &IssuerDocument, name: &str, Part { list, of }: Part) -> Option<Location> {
+    let each = |tests: &'_ [Spanned<TestDocument>], at: usize| tests.get(at).map(|test| in_test(test, of));
+    let (name, all, test) = match name {
+        "kind" => {
+            let KindDocument::Claims(KindClaims { user, organisation }) = &document.kind.value else { return None };
+            let list = [user, organisation].get(list)?.as_ref()?;
+            (list.location, list.location, each(&list.value, of.test()))
+        }
         "require" => {
-            let mut locations = document.require.as_ref()?.value.iter().filter_map(|required| match required {
-                Required::Claim(name) => Some(name.location),
-                Required::Test(test) => claim_test(&test.value).map(|_| test.location),
+            let list = document.require.as_ref()?;
+            let test = list.value.get(of.test()).map(|required| match required {
+                Required::Claim(name) => name.location,
+                Required::Test(test) => in_test(test, of),
             });
-            locations.nth(test?)
+            (list.location, list.location, test)
         }
         "derive" => {
             let (name, derivation) = document.derive.as_ref()?.value.0.get(list)?;
-            let test = match derivation {
-                Derivation::Always(_) => None,
-                Derivation::Test(test) => of(core::slice::from_ref(test)),
-                Derivation::Tests(tests) => of(tests),
+            let (all, test) = match derivation {
+                Derivation::Always(_) => (name.location, None),
+                Derivation::Test(test) => (test.location, each(core::slice::from_ref(&**test), of.test())),
+                Derivation::Tests(tests) => (tests.location, each(&tests.value, of.test())),
             };
-            Some(test.unwrap_or(name.location))
+            (name.location, all, test)
         }
-        _ => None,
+        _ => return None,
+    };
+    match of {
+        PartOf::Name => Some(name),
+        PartOf::All => Some(all),
+        PartOf::Test(_) | PartOf::Value(..) => test,
     }
+}
+
+impl PartOf {
+    /// The index of the test that it is, or is in.
+    const fn test(self) -> usize {
+        match self {
+            Self::Name | Self::All => 0,
+            Self::Test(index) | Self::Value(index, ..) => index,
+        }
+    }
+}
+
+fn in_test(test: &Spanned<TestDocument>, of: PartOf) -> Location {
+    let PartOf::Value(_, key, item) = of else { return test.location };
+    let TestDocument { claim, one_of, equals_claim, differs_from_claim, .. } = &test.value;
+    let values = one_of.iter().flat_map(|values| &values.value).map(|value| value.location);
+    let of_names = |names: &Spanned<Names>| names.value.location_of_item(item?);
+    let item = match key.text() {
+        "claim" => of_names(claim),
+        "equals_claim" => equals_claim.as_ref().and_then(of_names),
+        "differs_from_claim" => differs_from_claim.as_ref().and_then(of_names),
+        "one_of" => item.and_then(|item| values.into_iter().nth(item)),
+        _ => None,
+    };
+    item.or_else(|| test.value.location_of(key.text())).unwrap_or(test.location)
 }
 
 /// What stands for a tenant in an issuer and in the URL of its keys.
@@ -152,6 +192,14 @@ fn of_tenants(
 }
 
 impl Names {
+    /// Where one of several is.
+    fn location_of_item(&self, item: usize) -> Option<Location> {
+        match self {
+            Self::One(_) => None,
+            Self::Several(several) => several.get(item).map(|name| name.location),
+        }
+    }
+
     fn iter(&self) -> impl Iterator<Item = &str> {
         let (one, several) = match self {
             Self::One(one) => (Some(one), &[][..]),
@@ -185,7 +233,7 @@ fn issuers_of(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Vec<I
         rsa_exponent_min,
         opaque,
     } = document;
-    let kind = kind_rules(&kind.value, diagnostics);
+    let kind = kind_rules(kind, diagnostics);
     let mut audiences = audience.value.iter();
     let first = audiences.next().unwrap_or_default();
     let mut issuer = Issuer::new(&name.value, first, kind).or_audiences(audiences);
@@ -221,8 +269,8 @@ fn issuers_of(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Vec<I
         issuer.accounts = accounts(account, diagnostics);
     }
     if let Some(claims) = require {
-        let tests = claims.value.iter().filter_map(|required| match required {
-            Required::Claim(name) => Some(ClaimTest::present(name.value.as_str())),
+        let tests = claims.value.iter().map(|required| match required {
+            Required::Claim(name) => ClaimTest::present(name.value.as_str()),
             Required::Test(document) => test(document, diagnostics),
         });
         issuer = issuer.require_tests(tests.collect::<Vec<_>>());
@@ -335,19 +383,31 @@ fn scope_claim(document: &ScopesDocument) -> ScopeClaim {
     }
 }
 
-fn kind_rules(document: &KindDocument, diagnostics: &mut Diagnostics) -> KindRules {
-    let KindClaims { user, organisation } = match document {
+fn kind_rules(document: &Spanned<KindDocument>, diagnostics: &mut Diagnostics) -> KindRules {
+    let KindClaims { user, organisation } = match &document.value {
         KindDocument::Always(KindName::User) => return KindRules::Always(TokenKind::User),
         KindDocument::Always(KindName::Organisation) => {
             return KindRules::Always(TokenKind::Organisation);
         }
         KindDocument::Claims(claims) => claims,
     };
-    let mut tests = |tests: &Option<Vec<_>>| {
-        let tests = tests.iter().flatten();
-        tests.filter_map(|it| test(it, diagnostics)).collect()
+    // A list with an unknown name isn't a missing list.
+    let is_misspelt = user.is_none() && diagnostics.is_with_unknown_key(document.location);
+    let mut tests = |tests: &Option<Spanned<Vec<_>>>| match tests {
+        Some(tests) if diagnostics.stand_at(tests.location) && tests.value.is_empty() => vec![unread()],
+        Some(tests) => tests.value.iter().map(|it| test(it, diagnostics)).collect(),
+        None => Vec::new(),
     };
-    KindRules::Claims { user: tests(user), organisation: tests(organisation) }
+    let (mut user, organisation) = (tests(user), tests(organisation));
+    if is_misspelt && organisation.is_empty() {
+        user.push(unread());
+    }
+    KindRules::Claims { user, organisation }
+}
+
+/// A test in place of a list that can't be read.
+fn unread() -> ClaimTest {
+    ClaimTest::new("unread", Test::Faulty(Vec::new()))
 }
 
 fn derived(names: &Spanned<Derivations>, diagnostics: &mut Diagnostics) -> Vec<Derived> {
@@ -358,35 +418,16 @@ fn derived(names: &Spanned<Derivations>, diagnostics: &mut Diagnostics) -> Vec<D
     let derived = names.value.0.iter().map(|(name, derivation)| {
         let tests = match derivation {
             Derivation::Always(_) => return Derived::always(&name.value),
-            Derivation::Test(test) => core::slice::from_ref(test),
-            Derivation::Tests(tests) => tests,
+            Derivation::Test(test) => core::slice::from_ref(&**test),
+            Derivation::Tests(tests) => &tests.value,
         };
-        let all: Vec<_> = tests.iter().filter_map(|it| test(it, diagnostics)).collect();
-        match all.is_empty() && !tests.is_empty() {
-            // Each test of it is an error already.
-            true => Derived::always(&name.value),
-            false => Derived::new(&name.value, all),
-        }
+        Derived::new(&name.value, tests.iter().map(|it| test(it, diagnostics)).collect::<Vec<_>>())
     });
     derived.collect()
 }
 
-fn test(document: &Spanned<TestDocument>, diagnostics: &mut Diagnostics) -> Option<ClaimTest> {
-    let test = claim_test(&document.value);
-    if test.is_none() {
-        let keys = match TestDocument::SHAPE {
-            Shape::Mapping(keys) => keys.iter().map(|key| key.name).filter(|key| *key != "claim"),
-            _ => return None,
-        };
-        let keys: Vec<_> = keys.map(quoted).collect();
-        let keys = keys.join(", ");
-        diagnostics.push_new(document.location, format!("a test needs exactly one of {keys}"));
-    }
-    test
-}
-
-/// The test, if exactly one is written.
-fn claim_test(document: &TestDocument) -> Option<ClaimTest> {
+/// A test. If it isn't exactly one, or has a value that can't be read, it is [faulty](Test::Faulty).
+fn test(document: &Spanned<TestDocument>, diagnostics: &mut Diagnostics) -> ClaimTest {
     let TestDocument {
         claim,
         equals,
@@ -397,25 +438,37 @@ fn claim_test(document: &TestDocument) -> Option<ClaimTest> {
         present,
         equals_claim,
         differs_from_claim,
-    } = document;
-    let path = |names: &Names| ClaimPath::nested(names.iter());
-    let claim = || path(claim);
+    } = &document.value;
+    let path = |names: &Spanned<Names>| ClaimPath::nested(names.value.iter());
     let tests = [
-        equals.as_ref().map(|value| ClaimTest::equals(claim(), value)),
-        one_of.as_ref().map(|values| ClaimTest::one_of(claim(), values)),
-        contains.as_ref().map(|text| ClaimTest::contains(claim(), text)),
-        contains_word.as_ref().map(|word| ClaimTest::contains_word(claim(), word)),
-        within_seconds.map(|seconds| ClaimTest::within_seconds(claim(), seconds.get())),
-        present.map(|present| match present {
-            true => ClaimTest::present(claim()),
-            false => ClaimTest::absent(claim()),
+        equals.as_ref().map(|value| (value.location(), Test::Equals((&value.value).into()))),
+        one_of.as_ref().map(|values| {
+            let unread = values.value.iter().map(|value| value.location).find(|at| diagnostics.stand_at(*at));
+            let values = Spanned { location: unread.unwrap_or(values.location), value: &values.value };
+            (Some(values.location), Test::OneOf(values.value.iter().map(|value| (&value.value).into()).collect()))
         }),
-        equals_claim.as_ref().map(|other| ClaimTest::equals_claim(claim(), path(other))),
-        differs_from_claim.as_ref().map(|other| ClaimTest::differs_from_claim(claim(), path(other))),
+        contains.as_ref().map(|text| (text.location(), Test::Contains(text.value.clone()))),
+        contains_word.as_ref().map(|word| (word.location(), Test::ContainsWord(word.value.clone()))),
+        within_seconds.as_ref().map(|seconds| (seconds.location(), Test::WithinSeconds(seconds.value.get()))),
+        present.as_ref().map(|present| (present.location(), if present.value { Test::Present } else { Test::Absent })),
+        equals_claim.as_ref().map(|other| (other.location(), Test::EqualsClaim(path(other)))),
+        differs_from_claim.as_ref().map(|other| (other.location(), Test::DiffersFromClaim(path(other)))),
     ];
-    let mut tests = tests.into_iter().flatten();
-    let test = tests.next();
-    test.filter(|_| tests.next().is_none())
+    let (locations, mut tests): (Vec<_>, Vec<_>) = tests.into_iter().flatten().unzip();
+    let is_unread = locations.into_iter().flatten().any(|location| diagnostics.stand_at(location));
+    // What isn't a mapping, or has an unknown key, has its error.
+    let is_told = diagnostics.stand_at(document.location) || diagnostics.is_with_unknown_key(document.location);
+    if tests.len() > 1 || tests.is_empty() && !is_told {
+        let keys = match TestDocument::SHAPE {
+            Shape::Mapping(keys) => keys.iter().map(|key| key.name).filter(|key| *key != "claim").map(quoted).collect(),
+            _ => Vec::new(),
+        };
+        diagnostics.push(document.location, format!("a test needs exactly one of {}", keys.join(", ")));
+    }
+    match tests.pop() {
+        Some(test) if tests.is_empty() && !is_unread => ClaimTest::new(path(claim), test),
+        last => ClaimTest::new(path(claim), Test::Faulty(tests.into_iter().chain(last).collect())),
+    }
 }
 
 impl From<&ValueDocument> for ClaimValue {
