@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use orbgate::{Decision, Reason};
+use orbgate::{Decision, Reason, is_earned};
+use orbgate_token::LONGEST_PARAMETER;
 
 use crate::credentials::{Credentials, Verified};
 use crate::lacking::Lacking;
@@ -37,7 +38,7 @@ impl FullChallenge {
     ///
     /// # Errors
     ///
-    /// Fails if the string contains a character that isn't printable ASCII, or `"` or `\`.
+    /// Fails if the string contains a character that isn't printable ASCII, or `"` or `\`, or has more than 1,024 characters.
     pub fn realm(self, realm: &str) -> Result<Self, ChallengeError> {
         let realm = Some(quotable(realm)?);
         Ok(Self { realm, ..self })
@@ -48,8 +49,7 @@ impl FullChallenge {
     ///
     /// # Errors
     ///
-    /// Fails if it isn't an absolute `https` URL, or contains a character that
-    /// [`FullChallenge::realm`] rejects.
+    /// Fails if it isn't an absolute `https` URL, or if [`FullChallenge::realm`] rejects it.
     pub fn resource_metadata(self, url: &str) -> Result<Self, ChallengeError> {
         if !is_https_url(url) {
             return Err(ChallengeError);
@@ -59,7 +59,7 @@ impl FullChallenge {
     }
 
     /// The value, with scopes to start with, and metadata if there is no other.
-    fn value(&self, refusal: &Refusal<'_>, initial: Option<&str>, metadata: Option<&str>) -> String {
+    fn value(&self, refusal: &Refusal<'_, '_>, initial: Option<&str>, metadata: Option<&str>) -> String {
         let error = match refusal {
             Refusal::Header => Some("invalid_request"),
             Refusal::Reason(Reason::InvalidToken) => Some("invalid_token"),
@@ -68,17 +68,19 @@ impl FullChallenge {
             Refusal::Lacking(Lacking::Login(_)) => Some("insufficient_user_authentication"),
         };
         let (scope, login) = match refusal {
-            Refusal::Lacking(Lacking::Scopes(scopes)) => (Some(scopes.as_str()), None),
+            Refusal::Lacking(Lacking::Scopes(needed)) => (Some(needed.names()), None),
             Refusal::Lacking(Lacking::Login(login)) => (None, Some(login)),
             _ => (None, None),
         };
         // Its values need no escapes either: the configuration is checked.
         let acr_values = login.map(|login| login.acr_values.join(" ")).filter(|values| !values.is_empty());
+        // A part of them would send the client for a token that isn't enough.
+        let [scope, acr_values] = [scope, acr_values].map(|value| value.filter(|value| fits(value)));
         let max_age = login.and_then(|login| login.max_age).map(|seconds| seconds.to_string());
         let parameters = [
             ("realm", self.realm.as_deref()),
             ("error", error),
-            ("scope", scope.or(initial)),
+            ("scope", scope.as_deref().or(initial)),
             ("acr_values", acr_values.as_deref()),
             ("max_age", max_age.as_deref()),
             ("resource_metadata", self.resource_metadata.as_deref().or(metadata)),
@@ -90,16 +92,16 @@ impl FullChallenge {
 }
 
 /// Why a request is denied.
-pub(crate) enum Refusal<'t> {
+pub(crate) enum Refusal<'e, 't> {
     /// Its `Authorization` header can't be read.
     Header,
     /// Its token lacks something.
-    Lacking(Lacking<'t>),
+    Lacking(Lacking<'e, 't>),
     Reason(Reason),
 }
 
-impl<'t> Refusal<'t> {
-    pub(crate) fn of<T: Verified>(decision: &Decision<'_>, credentials: &'t Credentials<T>) -> Self {
+impl<'e, 't> Refusal<'e, 't> {
+    pub(crate) fn of<T: Verified>(decision: &Decision<'e>, credentials: &'t Credentials<T>) -> Self {
         match (Lacking::of(decision, credentials), decision.reason()) {
             (Lacking::Nothing, Reason::InvalidToken) if !credentials.is_readable() => Self::Header,
             (Lacking::Nothing, reason) => Self::Reason(reason),
@@ -117,7 +119,7 @@ impl Challenge {
     const BARE: FullChallenge = FullChallenge::new();
 
     /// The header's value for a denial with this status.
-    pub(crate) fn value(&self, status: u16, refusal: &Refusal<'_>) -> Option<Cow<'static, str>> {
+    pub(crate) fn value(&self, status: u16, refusal: &Refusal<'_, '_>) -> Option<Cow<'static, str>> {
         match (self, status) {
             (Self::None, _) => None,
             (Self::Full(full), 401 | 403) => Some(Cow::Owned(full.value(refusal, None, None))),
@@ -128,21 +130,31 @@ impl Challenge {
     }
 
     /// The header's value for a denial at an MCP endpoint, whose clients need its parameters.
-    pub(crate) fn at_endpoint(&self, refusal: &Refusal<'_>, initial: &str, metadata: Option<&str>) -> String {
+    pub(crate) fn at_endpoint(&self, refusal: &Refusal<'_, '_>, initial: &str, metadata: Option<&str>) -> String {
         let full = if let Self::Full(full) = self { full } else { &Self::BARE };
         // A client with a valid token has asked for its scopes before.
         let is_start = match refusal {
             Refusal::Header => true,
-            Refusal::Reason(reason) => matches!(reason, Reason::NoToken | Reason::InvalidToken),
+            Refusal::Reason(reason) => reason.is_without_token(),
             Refusal::Lacking(_) => false,
         };
         full.value(refusal, Some(initial).filter(|scopes| is_start && !scopes.is_empty()), metadata)
     }
 }
 
-/// Checks that a string can be quoted (RFC 9110 §5.6.4) without escapes.
+/// The scopes that a client can ask for, of those between spaces.
+pub(crate) fn requestable(scopes: &str) -> Vec<&str> {
+    scopes.split_ascii_whitespace().filter(|scope| !is_earned(scope)).collect()
+}
+
+/// Checks that a string can be quoted (RFC 9110 §5.6.4) without escapes, and isn't too long.
 fn quotable(text: &str) -> Result<String, ChallengeError> {
-    if is_quotable(text) { Ok(text.to_owned()) } else { Err(ChallengeError) }
+    if is_quotable(text) && fits(text) { Ok(text.to_owned()) } else { Err(ChallengeError) }
+}
+
+/// Whether a challenge has room for this value.
+pub(crate) const fn fits(value: &str) -> bool {
+    value.len() <= LONGEST_PARAMETER
 }
 
 pub(crate) fn is_quotable(text: &str) -> bool {
@@ -161,7 +173,10 @@ pub(crate) fn is_https_url(url: &str) -> bool {
 
 /// A string that can't be part of a challenge.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a realm is printable ASCII without `\"` and `\\`; resource metadata is an absolute https URL")]
+#[error(
+    "a realm is printable ASCII without `\"` and `\\`; resource metadata is an absolute https URL; each has at most \
+     {LONGEST_PARAMETER} characters"
+)]
 #[non_exhaustive]
 pub struct ChallengeError;
 

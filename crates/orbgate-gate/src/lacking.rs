@@ -1,54 +1,69 @@
 //! What the token of a denied call lacks: scopes that its issuer gives, or what only a login gives (RFC 9470).
 
-use orbgate::{Decision, Reason, Scope, is_earned};
+use orbgate::{Decision, Reason, Scope, TokenKind, is_earned};
 use orbgate_token::Login;
 
 use crate::credentials::{Credentials, Verified};
 
 /// What the token of a denied call lacks, of the owner's alternative: it is enough, and never sends a client for an
 /// administrator's scope.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Lacking<'t> {
+pub(crate) enum Lacking<'e, 't> {
     /// The call isn't denied for its scopes.
     Nothing,
-    /// The scopes of the alternative that a client can request, separated by spaces, whatever the token has of them.
-    Scopes(String),
-    /// Only earned scopes, which no client can request, and at least one that no login gives.
+    /// Scopes that a client can request.
+    Scopes(Needed<'e>),
+    /// Only earned scopes, which no client can request, and at least one that no login of the caller gives.
     Earned,
     /// Only earned scopes that this login gives.
     Login(Login<'t>),
 }
 
-impl<'t> Lacking<'t> {
-    pub(crate) fn of<T: Verified>(decision: &Decision<'_>, credentials: &'t Credentials<T>) -> Self {
+/// The scopes of the owner's alternative.
+pub(crate) struct Needed<'e>(Decision<'e>);
+
+impl<'e> Needed<'e> {
+    fn scopes(&self) -> impl Iterator<Item = Scope<'e>> + use<'e> {
+        let alternative = self.0.requirement().map(|requirement| requirement.of_owner());
+        let owner = self.0.scope().filter(|_| alternative.is_none());
+        alternative.into_iter().flatten().chain(owner)
+    }
+
+    fn requestable(&self) -> impl Iterator<Item = Scope<'e>> + use<'e> {
+        self.scopes().filter(|scope| !is_earned(scope.name()))
+    }
+
+    /// Those that a client can request, separated by spaces, whatever the token has of them.
+    pub(crate) fn names(&self) -> String {
+        let mut names = String::new();
+        for scope in self.requestable() {
+            names.push_str(if names.is_empty() { "" } else { " " });
+            names.push_str(scope.name());
+        }
+        names
+    }
+}
+
+impl<'e, 't> Lacking<'e, 't> {
+    pub(crate) fn of<T: Verified>(decision: &Decision<'e>, credentials: &'t Credentials<T>) -> Self {
         let is_of_kind = match decision.reason().of_engine() {
             Reason::UserTokenRequired => true,
             Reason::ScopeMissing => false,
             _ => return Self::Nothing,
         };
-        let scopes = credentials.token().map(|token| token.scopes);
-        let lacks = |scope: &Scope<'_>| scopes.is_none_or(|scopes| !scope.is_among(scopes));
-        let (earned, ordinary): (Vec<_>, Vec<_>) = needed(decision).partition(|scope| is_earned(scope.name()));
-        if !ordinary.is_empty() && (is_of_kind || ordinary.iter().any(lacks)) {
-            let names = ordinary.iter().map(Scope::name).collect::<Vec<_>>();
-            return Self::Scopes(names.join(" "));
+        let (token, needed) = (credentials.token(), Needed(*decision));
+        let lacks = |scope: &Scope<'_>| token.is_none_or(|token| !scope.is_among(token.scopes));
+        if needed.requestable().any(|scope| is_of_kind || lacks(&scope)) {
+            return Self::Scopes(needed);
         }
-        let Credentials::Token(token) = credentials else {
+        // Only a user can log in.
+        let Credentials::Token(verified) = credentials else { return Self::Earned };
+        if is_of_kind || token.is_none_or(|token| token.kind != TokenKind::User) {
             return Self::Earned;
-        };
-        // A login replaces what the last one gave, so it must give those again that the token has.
-        let of_login = |scope: &Scope<'_>| lacks(scope) || token.login(&[scope.name()]).is_some();
-        let names = earned.iter().filter(|scope| of_login(scope)).map(Scope::name).collect::<Vec<_>>();
-        match token.login(&names).filter(|_| !is_of_kind && !names.is_empty()) {
-            Some(login) => Self::Login(login),
-            None => Self::Earned,
         }
+        // A login replaces what the last one gave, so it must give those again that the token has.
+        let of_login = |scope: &Scope<'_>| lacks(scope) || verified.login(&[scope.name()]).is_some();
+        let earned = needed.scopes().filter(|scope| is_earned(scope.name()) && of_login(scope));
+        let names: Vec<_> = earned.map(|scope| scope.name()).collect();
+        verified.login(&names).filter(|_| !names.is_empty()).map_or(Self::Earned, Self::Login)
     }
-}
-
-/// The owner's alternative.
-fn needed<'e>(decision: &Decision<'e>) -> impl Iterator<Item = Scope<'e>> + use<'e> {
-    let alternative = decision.requirement().map(|requirement| requirement.of_owner());
-    let owner = decision.scope().filter(|_| alternative.is_none());
-    alternative.into_iter().flatten().chain(owner)
 }

@@ -1,10 +1,9 @@
 //! The metadata of a protected resource (RFC 9728), which tells clients where to get a token.
 
-use orbgate::is_earned;
 use orbgate_token::Verifier;
 
 use crate::answer::Denial;
-use crate::challenge::{is_https_url, is_quotable};
+use crate::challenge::{fits, is_https_url, is_quotable, requestable};
 use crate::mcp::McpError as MetadataError;
 use crate::request::Request;
 
@@ -48,13 +47,17 @@ impl Metadata {
         if !is_url || resource.contains(['?', '#']) || resource.ends_with('/') {
             return Err(error("isn't an absolute `https` URL without query, fragment and final `/`"));
         }
+        let path = rest.get(host.len()..).unwrap_or_default();
+        let url = format!("{scheme}://{host}{WELL_KNOWN}{path}");
+        if !fits(&url) {
+            return Err(error("is too long for a challenge"));
+        }
         let foreign = verifier.audiences().filter(|(_, audiences)| !audiences.iter().any(|it| it == resource));
         if let Some((issuer, _)) = foreign.into_iter().next() {
             return Err(error(&format!("isn't an audience of the issuer `{issuer}`")));
         }
-        let path = rest.get(host.len()..).unwrap_or_default();
         let issuers: Vec<_> = verifier.issuers().collect();
-        let scopes: Vec<_> = scopes.split_ascii_whitespace().filter(|scope| !is_earned(scope)).collect();
+        let scopes = requestable(scopes);
         let mut document = serde_json::json!({
             "resource": resource,
             "authorization_servers": issuers,
@@ -63,11 +66,7 @@ impl Metadata {
         if let Some(members) = document.as_object_mut().filter(|_| !scopes.is_empty()) {
             members.insert("scopes_supported".to_owned(), scopes.into());
         }
-        Ok(Self {
-            url: format!("{scheme}://{host}{WELL_KNOWN}{path}"),
-            path: format!("{WELL_KNOWN}{path}"),
-            document: document.to_string().into_bytes().into(),
-        })
+        Ok(Self { url, path: format!("{WELL_KNOWN}{path}"), document: document.to_string().into_bytes().into() })
     }
 
     /// The URL of the metadata, for challenges.

@@ -150,8 +150,8 @@ impl Rules {
         };
         let misrouted = Misrouted { allowed: answer.decision, matched: taken.to_owned() };
         let decision = engine.deny_misrouted();
-        let denied = self.answer(decision, answer.credentials);
-        self.as_mcp(Answer { misrouted: Some(misrouted), mcp: answer.mcp, ..denied })
+        let denied = self.answer(decision, answer.credentials, answer.mcp);
+        self.as_mcp(Answer { misrouted: Some(misrouted), ..denied })
     }
 }
 
@@ -175,7 +175,7 @@ impl<'e, 'r> Opened<'e, 'r> {
             return self.at_endpoint(mcp, endpoint, credentials);
         }
         let decision = self.decide_unrouted(credentials.token());
-        let answer = self.rules.answer(decision, credentials);
+        let answer = self.rules.answer(decision, credentials, None);
         let answer = match self.public {
             Some(Public { template, preflight }) => {
                 Answer { public: Some(template.into_owned().into()), preflight, ..answer }

@@ -7,7 +7,7 @@ use orbgate::{Decision, Reason};
 use crate::answer::{Answer, Denial};
 use crate::challenge::{Challenge, Refusal};
 use crate::credentials::{Credentials, Verified};
-use crate::mcp::{self, Mcp};
+use crate::mcp::{self, Mcp, McpCall};
 use crate::metadata::Metadata;
 use crate::public::PublicRoutes;
 
@@ -60,17 +60,22 @@ impl Rules {
         }
     }
 
-    /// The result for a request with this decision.
-    pub(crate) fn answer<'e, T: Verified>(&self, decision: Decision<'e>, credentials: Credentials<T>) -> Answer<'e, T> {
+    /// The result for a request with this decision, which was for an MCP endpoint if there is a call.
+    pub(crate) fn answer<'e, T: Verified>(
+        &self,
+        decision: Decision<'e>,
+        credentials: Credentials<T>,
+        mcp: Option<McpCall>,
+    ) -> Answer<'e, T> {
         let refusal = Refusal::of(&decision, &credentials);
         let decision = if refusal.is_login() { decision.denying_login() } else { decision };
         Answer {
             decision,
-            denial: self.denial(&decision, &refusal),
+            denial: self.denial(&decision, &refusal, mcp.is_some()),
             misrouted: None,
             public: None,
             preflight: false,
-            mcp: None,
+            mcp,
             credentials,
         }
     }
@@ -81,7 +86,7 @@ impl Rules {
     }
 
     /// The response to a denied request; `None` for an allow.
-    fn denial(&self, decision: &Decision<'_>, refusal: &Refusal<'_>) -> Option<Denial> {
+    fn denial(&self, decision: &Decision<'_>, refusal: &Refusal<'_, '_>, is_at_endpoint: bool) -> Option<Denial> {
         let Decision::Deny(deny) = decision else {
             return None;
         };
@@ -96,9 +101,16 @@ impl Rules {
                 sendable.collect::<Vec<_>>().join(", ")
             })
         };
+        let challenge = match self.mcp.as_deref().filter(|_| is_at_endpoint && !self.is_flat()) {
+            Some(mcp) => matches!(status, 401 | 403).then(|| {
+                let metadata = self.metadata.as_ref().map(|metadata| metadata.url());
+                self.challenge.at_endpoint(refusal, mcp.scopes(), metadata).into()
+            }),
+            None => self.challenge.value(status, refusal),
+        };
         Some(Denial {
             status,
-            www_authenticate: self.challenge.value(status, refusal),
+            www_authenticate: challenge,
             allow: (status == 405).then(|| methods().unwrap_or_default()),
             ..Denial::default()
         })

@@ -121,6 +121,71 @@ fn an_issuer_that_derives_nothing_has_no_login_that_helps() {
     }
 }
 
+/// An organisation can't log in, so its token lacks what no login gives.
+#[test]
+fn an_organisation_is_never_sent_to_a_login() {
+    let engine = engine(POLICY);
+    let mut full = Rules::new();
+    full.challenge = Challenge::Full(FullChallenge::new());
+    for line in ["DELETE /s/me", "POST /s/export", "PUT /s/export"] {
+        let held = |kind: &str| token(true, "write:account", &json!({ "token_kind": kind }));
+        let answer = ask(&Rules::new(), &engine, line, held("organisation"));
+        assert_eq!(told(&answer), (Reason::ScopeMissing, 403, Some("Bearer".to_owned())), "{line}");
+        let answer = ask(&full, &engine, line, held("organisation"));
+        assert_eq!(told(&answer).2.unwrap(), "Bearer error=\"insufficient_scope\"", "{line}");
+        assert_eq!(ask(&full, &engine, line, held("user")).decision.reason(), Reason::InsufficientUserAuthentication);
+    }
+    // A scope that it can request comes first, and what its issuer states of it counts.
+    let answer = ask(&full, &engine, "DELETE /s/me", token(true, "", &json!({ "token_kind": "organisation" })));
+    assert_eq!(told(&answer).2.unwrap(), "Bearer error=\"insufficient_scope\", scope=\"write:account\"");
+    let recent = json!({ "token_kind": "organisation", "auth_time": NOW - 10 });
+    assert!(ask(&full, &engine, "DELETE /s/me", token(true, "write:account", &recent)).denial.is_none());
+}
+
+/// nginx reads the headers of a response into 4,096 bytes.
+#[test]
+fn a_challenge_fits_into_the_buffer_of_a_proxy() {
+    const MOST: usize = 1_024;
+    let names: Vec<_> = (0..40).map(|number| format!("{number:0>30}")).collect();
+    let policy = |most: usize| {
+        let and = names[..most].join(" ");
+        let scopes: String = names[..most].iter().map(|name| format!("'{name}': {{ routes: [] }}, ")).collect();
+        let own = "a".repeat(MOST);
+        format!(
+            "orbgate: 1\norbs: none\napis: {{ a: {{ base_path: '', scopes: {{ {scopes} {own}: {{ routes: [GET /a] }}, \
+             b: {{ and: '{and}', routes: [GET /b] }} }} }} }}\n"
+        )
+    };
+    let url = format!("https://a.example/{}", "a".repeat(MOST - 18));
+    let full = FullChallenge::new().realm(&"r".repeat(MOST)).unwrap().resource_metadata(&url).unwrap();
+    assert!(FullChallenge::new().realm(&"r".repeat(MOST + 1)).is_err());
+    assert!(FullChallenge::new().resource_metadata(&format!("{url}a")).is_err());
+    assert!(Mcp::new("/mcp").unwrap().initial_scopes(&"s".repeat(MOST + 1)).is_err());
+    for (scopes, kept) in [("a  earned:b ", "a"), (" a  b", "a b"), ("earned:b", ""), ("", "")] {
+        assert_eq!(Mcp::new("/mcp").unwrap().initial_scopes(scopes).unwrap().scopes(), kept, "{scopes}");
+    }
+    let mut rules = Rules::new();
+    rules.challenge = Challenge::Full(full);
+    // 33 names of 30 characters and the owner's fit, 34 don't.
+    for (most, target, is_named) in [(1, "GET /a", true), (32, "GET /b", true), (34, "GET /b", false)] {
+        let engine = engine(&policy(most));
+        let told = told(&ask(&rules, &engine, target, token(true, "", &json!({}))));
+        let challenge = told.2.unwrap();
+        assert_eq!((told.0, told.1), (Reason::ScopeMissing, 403));
+        assert!(challenge.contains("error=\"insufficient_scope\""), "{challenge}");
+        assert_eq!(challenge.contains("scope=\""), is_named, "{challenge}");
+        assert!(challenge.len() < 3_300, "{}", challenge.len());
+    }
+    let issuer = |values: &[String]| {
+        let kind = KindRules::named_by("token_kind", "user", "organisation");
+        let strong = ClaimTest::one_of("acr", values.to_vec());
+        Verifier::new([Issuer::new(ISSUER, AUDIENCE, kind).derive([Derived::new("earned:mfa", [strong])])])
+    };
+    assert!(issuer(&names[..33]).is_ok());
+    let error = issuer(&names[..34]).unwrap_err().to_string();
+    assert!(error.contains("the values of `acr` have 1053 bytes"), "{error}");
+}
+
 #[test]
 fn only_a_challenge_that_is_hidden_hides_a_login() {
     let engine = engine(POLICY);

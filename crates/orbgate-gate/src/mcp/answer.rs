@@ -10,7 +10,6 @@ use super::response::McpResponse;
 use super::target::operation;
 use super::{METHOD, Mcp};
 use crate::answer::{Answer, Denial};
-use crate::challenge::Refusal;
 use crate::credentials::{Credentials, Verified};
 use crate::order::Opened;
 use crate::request::Matched;
@@ -137,7 +136,7 @@ impl<'e> Opened<'e, '_> {
             call.fault = Some(McpFault::Origin);
         }
         let unrouted = self.decide_unrouted(credentials.token());
-        if matches!(unrouted.reason(), Reason::MalformedRequest | Reason::NoToken | Reason::InvalidToken) {
+        if unrouted.reason() == Reason::MalformedRequest || unrouted.reason().is_without_token() {
             return rules.called(engine, unrouted, credentials, call, Matched::Nothing);
         }
         let operation = match request.method {
@@ -174,7 +173,7 @@ impl Rules {
     ) -> Answer<'e, T> {
         let endpoint = &call.endpoint;
         let (Some(mcp), Some(_)) = (&self.mcp, call.body) else {
-            return self.answer(engine.deny_malformed(Detail::Form), credentials);
+            return self.answer(engine.deny_malformed(Detail::Form), credentials, None);
         };
         let matched = match call.taken.as_deref() {
             None => Matched::Nothing,
@@ -222,7 +221,7 @@ impl Rules {
         call: McpCall,
         matched: Matched<'_>,
     ) -> Answer<'e, T> {
-        let answer = Answer { mcp: Some(call), ..self.answer(decision, credentials) };
+        let answer = self.answer(decision, credentials, Some(call));
         self.routed(engine, self.as_mcp(answer), matched)
     }
 
@@ -252,12 +251,6 @@ impl Rules {
             // No scope would help.
             (denial.status, denial.www_authenticate) = (403, None);
             return answer;
-        }
-        if denial.status == 401 || denial.status == 403 {
-            let metadata = self.metadata.as_ref().map(|metadata| metadata.url());
-            let refusal = Refusal::of(&answer.decision, &answer.credentials);
-            let value = self.challenge.at_endpoint(&refusal, mcp.scopes(), metadata);
-            denial.www_authenticate = Some(value.into());
         }
         if matches!(denial.status, 400 | 402 | 404 | 429 | 503) {
             denial.body = Some(mcp.error(call, reason, denial.retry_after));

@@ -12,7 +12,8 @@ mod target;
 
 use std::collections::BTreeSet;
 
-use orbgate::{Engine, Orbs, Token, without_earned};
+use orbgate::{Engine, Orbs, Token};
+use orbgate_token::LONGEST_PARAMETER;
 
 pub use self::answer::{McpCall, McpRequest};
 pub use self::fault::McpFault;
@@ -20,7 +21,7 @@ use self::message::Message;
 use self::method::Method;
 pub(crate) use self::response::Seen;
 pub use self::response::{McpEnd, McpResponse};
-use crate::challenge::is_quotable;
+use crate::challenge::{fits, is_quotable, requestable};
 use crate::public::PublicRoutes;
 
 /// The virtual method of operations. No HTTP request may have it.
@@ -127,12 +128,18 @@ impl Mcp {
     ///
     /// # Errors
     ///
-    /// Fails if the string contains a character that isn't printable ASCII, or `"` or `\`.
+    /// Fails if the string contains a character that isn't printable ASCII, or `"` or `\`, or has more than 1,024 characters.
     pub fn initial_scopes(mut self, scopes: &str) -> Result<Self, McpError> {
         if !is_quotable(scopes) {
             return Err(McpError::of(format!("`{scopes}` aren't scopes")));
         }
-        self.initial_scopes = without_earned(scopes).into_owned();
+        self.initial_scopes = requestable(scopes).join(" ");
+        if !fits(&self.initial_scopes) {
+            let message = format!(
+                "the initial scopes have over {LONGEST_PARAMETER} bytes, the most that a challenge has room for"
+            );
+            return Err(McpError::of(message));
+        }
         Ok(self)
     }
 

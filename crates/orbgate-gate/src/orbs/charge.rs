@@ -208,12 +208,11 @@ impl Rules {
             Unpaid::NoAccount => Credentials::Refused("no_account"),
             _ => answer.credentials,
         };
-        let denied = self.answer(answer.decision.denying_orbs(reason, detail), credentials);
         let mcp = match unpaid {
             Unpaid::InSession => answer.mcp.map(|call| call.with_fault(McpFault::Session)),
             _ => answer.mcp,
         };
-        let mut denied = Answer { mcp, ..denied };
+        let mut denied = self.answer(answer.decision.denying_orbs(reason, detail), credentials, mcp);
         if let Some(denial) = &mut denied.denial {
             // A flat denial tells nothing.
             denial.retry_after = retry_after.filter(|_| matches!(denial.status, 402 | 503));
