@@ -46,12 +46,6 @@ pub(crate) struct Arguments {
     pub(crate) markdown: bool,
 }
 
-impl Arguments {
-    pub(crate) fn files(&self) -> Vec<&Path> {
-        [&self.old].into_iter().chain(&self.new).map(PathBuf::as_path).collect()
-    }
-}
-
 /// The maximum size of changes in text output, in bytes. Even a short policy can have long ones.
 const MOST_TEXT: usize = 16 << 20;
 

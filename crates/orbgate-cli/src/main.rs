@@ -48,11 +48,11 @@ mod validate;
 mod who;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint, value_parser};
+use clap::{Arg, ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint, value_parser};
 
 use crate::input::STANDARD_INPUT;
 use crate::output::{Exit, Stop};
@@ -175,35 +175,22 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
     }
 }
 
-impl Command {
-    /// The files that it reads, except the file of `--policy`.
-    fn files(&self) -> Vec<&Path> {
-        let files = match self {
-            Self::Check(arguments) => &arguments.files,
-            Self::Lint(arguments) => &arguments.files,
-            Self::Fmt(arguments) => &arguments.files,
-            Self::Test(arguments) => &arguments.files,
-            Self::Validate(arguments) => &arguments.files,
-            Self::Replay(arguments) => return arguments.files(),
-            Self::Openapi(arguments) => return arguments.files(),
-            Self::Mcp(arguments) => return arguments.files(),
-            Self::Review(arguments) => return arguments.files(),
-            Self::Unused(arguments) => return vec![&arguments.log],
-            Self::Who(arguments) => return vec![&arguments.tokens],
-            Self::Token(arguments) => return arguments.files(),
-            Self::Diff(arguments) => return arguments.files(),
-            Self::Explore(arguments) => {
-                return arguments.file.iter().map(PathBuf::as_path).collect();
-            }
-            Self::Needs(arguments) => return arguments.log.iter().map(PathBuf::as_path).collect(),
-            Self::Decide(_) | Self::Explain(_) | Self::Reach(_) => return Vec::new(),
-            Self::Init(_) | Self::Table(_) | Self::Lsp(_) | Self::Serve(_) => return Vec::new(),
-            Self::Completions(_) | Self::Orbs(_) => return Vec::new(),
-            #[cfg(feature = "manual")]
-            Self::Manual(_) => return Vec::new(),
-        };
-        files.iter().map(PathBuf::as_path).collect()
+/// The arguments whose file is written, or is a ledger: `-` is its name.
+const NOT_READ: &[&str] = &["lcov", "junit", "db"];
+
+/// How many of the files that a command reads are standard input. All its arguments with files count, so a new one can't be
+/// forgotten.
+fn standard_inputs(command: &clap::Command, matches: &ArgMatches) -> usize {
+    if let Some((name, matches)) = matches.subcommand() {
+        return command.find_subcommand(name).map_or(0, |command| standard_inputs(command, matches));
     }
+    let is_read =
+        |arg: &&Arg| arg.get_value_hint() == ValueHint::FilePath && !NOT_READ.contains(&arg.get_id().as_str());
+    let values = command.get_arguments().filter(is_read).filter_map(|arg| {
+        let values = matches.try_get_raw(arg.get_id().as_str()).ok()??;
+        Some(values.filter(|value| value.to_str() == Some(STANDARD_INPUT)).count())
+    });
+    values.sum()
 }
 
 /// The commands that decide with no policy. They have no `--policy`, because their files are their
@@ -250,7 +237,7 @@ fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> 
     };
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     let name = matches.subcommand_name().unwrap_or_default();
-    match conflict(&cli, !WITHOUT_POLICY.contains(&name)) {
+    match conflict(&cli, !WITHOUT_POLICY.contains(&name), standard_inputs(&command, &matches)) {
         None => Ok(cli),
         Some((kind, message)) => Err(error_of(&mut command, &arguments, kind, message)),
     }
@@ -308,27 +295,22 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
 
 /// Conflicts that the parser can't detect: `--policy` with a command that doesn't use it, `--policy` together with
 /// files of `check`, and standard input used twice.
-fn conflict(cli: &Cli, reads_policy: bool) -> Option<(ErrorKind, &'static str)> {
+const fn conflict(cli: &Cli, reads_policy: bool, standard_inputs: usize) -> Option<(ErrorKind, &'static str)> {
     if cli.policy.is_some() && !reads_policy {
         return Some((ErrorKind::UnknownArgument, NO_POLICY));
     }
-    let mut files = cli.command.files();
-    if reads_policy {
-        files.extend(cli.policy.as_deref());
-    }
     match &cli.command {
-        Command::Check(_) if files.is_empty() => {
+        Command::Check(arguments) if arguments.files.is_empty() && cli.policy.is_none() => {
             let message = "no FILE to check, and no `--policy FILE`";
             return Some((ErrorKind::MissingRequiredArgument, message));
         }
-        Command::Lint(_) if files.is_empty() => {
+        Command::Lint(arguments) if arguments.files.is_empty() && cli.policy.is_none() => {
             let message = "no FILE to look at, and no `--policy FILE`";
             return Some((ErrorKind::MissingRequiredArgument, message));
         }
         _ => {}
     }
-    let inputs = files.iter().filter(|file| **file == Path::new(STANDARD_INPUT));
-    match (inputs.count(), &cli.command) {
+    match (standard_inputs, &cli.command) {
         (1.., Command::Fmt(arguments)) if arguments.json && !arguments.check => Some((
             ErrorKind::ArgumentConflict,
             "`--json` leaves no place for the new text of standard input, but with `--check`",

@@ -1,7 +1,7 @@
 //! `orbgate replay`: JSON Lines in, JSON Lines out, in the same order and in constant memory.
 
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, ValueHint};
@@ -46,13 +46,6 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pub(crate) tolerance: Tolerance,
-}
-
-impl Arguments {
-    pub(crate) fn files(&self) -> Vec<&Path> {
-        let shadow = self.shadow.as_deref();
-        [Some(self.file.as_path()), shadow].into_iter().flatten().collect()
-    }
 }
 
 /// The progress bar is updated after this many lines, and while waiting for input.

@@ -5,8 +5,6 @@ mod import;
 mod probe;
 mod wire;
 
-use std::path::Path;
-
 use clap::{Args, Subcommand};
 
 use self::arguments::{Import, Probe};
@@ -18,15 +16,6 @@ use crate::output::{Exit, Stop};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Action,
-}
-
-impl Arguments {
-    pub(crate) fn files(&self) -> Vec<&Path> {
-        match &self.action {
-            Action::Import(import) => vec![&import.file],
-            Action::Probe(_) => Vec::new(),
-        }
-    }
 }
 
 #[derive(Debug, Subcommand)]

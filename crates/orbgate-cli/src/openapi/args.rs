@@ -1,6 +1,6 @@
 //! The arguments of `orbgate openapi`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use orbgate::Orbs;
@@ -10,16 +10,6 @@ use orbgate::Orbs;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) action: Action,
-}
-
-impl Arguments {
-    pub(crate) fn files(&self) -> Vec<&Path> {
-        match &self.action {
-            Action::Import(import) => vec![&import.document],
-            Action::Export(export) => vec![&export.file],
-            Action::Check(check) => vec![&check.document, &check.file],
-        }
-    }
 }
 
 #[derive(Debug, Subcommand)]

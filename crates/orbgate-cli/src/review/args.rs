@@ -1,6 +1,6 @@
 //! The arguments of `orbgate review`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
@@ -43,14 +43,6 @@ pub(crate) struct Arguments {
     /// Print Markdown for a pull request comment
     #[arg(long)]
     pub(crate) markdown: bool,
-}
-
-impl Arguments {
-    pub(crate) fn files(&self) -> Vec<&Path> {
-        let files = [&self.old].into_iter().chain(&self.new);
-        let files = files.chain(&self.tests);
-        files.map(PathBuf::as_path).collect()
-    }
 }
 
 const HELP: &str = "\

@@ -32,13 +32,6 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-impl Arguments {
-    pub(crate) fn files(&self) -> Vec<&Path> {
-        let files = [&self.token, &self.config].into_iter();
-        files.chain(&self.keys).map(PathBuf::as_path).collect()
-    }
-}
-
 /// A larger file is neither a token nor a configuration.
 const MOST: u64 = 1 << 20;
 

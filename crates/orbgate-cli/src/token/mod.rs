@@ -3,8 +3,6 @@
 mod explain;
 mod issue;
 
-use std::path::Path;
-
 use clap::{Args, Subcommand};
 
 use crate::output::{Exit, Stop};
@@ -22,15 +20,6 @@ enum What {
     Explain(explain::Arguments),
     /// Run an issuer for tests, which gives any client a token
     Issue(issue::Arguments),
-}
-
-impl Arguments {
-    pub(crate) fn files(&self) -> Vec<&Path> {
-        match &self.what {
-            What::Explain(arguments) => arguments.files(),
-            What::Issue(_) => Vec::new(),
-        }
-    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {

@@ -159,6 +159,13 @@ fn standard_input_is_read_only_once() {
     for arguments in [
         &["check", "-", "-"][..],
         &["check", "-", "--policy", "-"],
+        &["check", "-", "--config", "-"],
+        &["check", "--config", "-", "--policy", "-"],
+        &["diff", "-", "-"],
+        &["openapi", "check", "-", "-"],
+        &["token", "explain", "-", "--config", "-"],
+        &["token", "explain", "--config", "-"],
+        &["who", "GET", "/a", "--tokens", "-", "--policy", "-"],
         &["replay", "--policy", "-"],
         &["--policy", "-", "replay", "-"],
     ] {
