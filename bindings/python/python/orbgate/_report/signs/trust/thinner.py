@@ -119,12 +119,15 @@ def _thinner_day(by_caller: dict[bytes | None, Counter[int]], whole: Counter[int
             continue
         parts: list[tuple[float, bool]] = []
         machines: list[tuple[int, int]] = []
+        of_machines: Counter[int] = Counter()
         for caller, hours in by_caller.items():
             before, after = ([hours[hour] for hour in some] for some in (range(at - THIN_DAY, at), range(at + 1, at + 1 + THIN_DAY)))
             if sum(before) * factor >= THIN_FEW:
                 is_steady = 10 * sum(map(bool, before)) >= THIN_OFTEN * THIN_DAY
                 parts.append((sum(after) / sum(before), is_steady))
-                machines += [(sum(before), sum(after))] if is_steady and caller is not None else []
+                if is_steady and caller is not None:
+                    machines.append((sum(before), sum(after)))
+                    of_machines.update({hour: hours[hour] for hour in range(max(start, at - 4 * THIN_DAY), min(end, at + 4 * THIN_DAY) + 1)})
         alike = sum(factor / THIN_SPREAD <= part <= min(THIN_MOST, THIN_SPREAD * factor) for part, _ in parts)
         # On a holiday, people make fewer calls, and machines as many as before.
         steady = [part for part, is_steady in parts if is_steady]
@@ -132,8 +135,20 @@ def _thinner_day(by_caller: dict[bytes | None, Counter[int]], whole: Counter[int
             best, least = _Thinner(factor, at, True, alike, len(parts), False), factor
         # At a weekend, people make no calls at all, and machines show the sample.
         elif len(machines) >= THIN_STEADY and 10 * (same := _alike(machines)) >= THIN_OFTEN * len(machines):
-            best, least = _Thinner(_part(machines), at, True, same, len(machines), True), factor
+            # Calls that follow customers change little by little, or at the same hour each day.
+            if (step := _step(of_machines, at, _part(machines), start, end)) is not None:
+                best, least = _Thinner(_part(machines), step, True, same, len(machines), True), factor
     return best
+
+
+def _step(calls: Counter[int], at: int, part: float, start: int, end: int) -> int | None:
+    """The hour at most half a day from another one in which these calls become the fewest, if they do at once, and on no other day."""
+    steps: list[tuple[float, int]] = []
+    for hour in range(max(start + THIN_HOURS, at - THIN_DAY // 2), min(end - THIN_HOURS, at + THIN_DAY // 2) + 1):
+        before, after = (sum(calls[hour + one] for one in some) for some in (range(-THIN_HOURS, 0), range(1, 1 + THIN_HOURS)))
+        if before and after <= THIN_STEP * before and not _is_daily(calls, hour, part, True, start, end):
+            steps.append((after / before, hour))
+    return min(steps)[1] if steps else None
 
 
 def _alike(counts: list[tuple[int, int]]) -> int:
