@@ -89,6 +89,9 @@ pub(crate) struct UseRow {
 /// A required scope, the position of its evidence, and the number of its calls.
 type NeedRow<'e> = (&'e str, usize, usize);
 
+/// The scopes, those that the token must earn, whether there is no smaller set, and what no scope allows.
+type LeastRows<'e> = (Vec<NeedRow<'e>>, Vec<NeedRow<'e>>, bool, Vec<RefusalRow>);
+
 /// The position of a denied call, its denial, and the number of such calls.
 type RefusalRow = (usize, Decision, usize);
 
@@ -163,7 +166,7 @@ pub(crate) fn least_scopes<'a>(
     policy: &'a Bound<'_, Policy>,
     kind: &str,
     calls: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
-) -> PyResult<(Vec<NeedRow<'a>>, Vec<NeedRow<'a>>, bool, Vec<RefusalRow>)> {
+) -> PyResult<LeastRows<'a>> {
     guarded(|| {
         let texts = calls.iter().map(|(method, target)| {
             let (Text(method), Text(target)) = (method.extract()?, target.extract()?);
@@ -313,9 +316,9 @@ type Least<'e> = (Demand<'e>, Vec<(Vec<u8>, Vec<u8>)>);
 
 /// The string that the rows share; each scope with its evidence's method and target and the number of its calls; whether
 /// there is no smaller set; and the groups of calls with the same denial, each with its first call and its size.
-type LeastRow<'e> = (By, Vec<NeedOfRow<'e>>, Vec<NeedOfRow<'e>>, bool, Vec<(String, String, Decision, usize)>);
+type LeastRow<'e> = (By, NeedsOfRow<'e>, NeedsOfRow<'e>, bool, Vec<(String, String, Decision, usize)>);
 
-type NeedOfRow<'e> = (&'e str, String, String, usize);
+type NeedsOfRow<'e> = Vec<(&'e str, String, String, usize)>;
 
 /// A row of a table.
 struct Row<'r> {
