@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use orbgate::policy::Diagnostic;
-use orbgate::{EARNED, Location, Orbs};
+use orbgate::{EARNED, Location, Orbs, is_earned};
 use orbgate_analysis::shown::{lines, one_line};
 use orbgate_yaml::{Diagnostics, Entry, Node, Owner, Values, quoted};
 
@@ -274,6 +274,15 @@ fn comments(options: &Options) -> Vec<String> {
             "Imported with `--elsewhere`: something in front of this policy must check {names}, as routes say."
         );
         comments.push(harmless(&text));
+    }
+    if let Some(scope) = options.default_scope.as_ref().filter(|scope| is_earned(scope)) {
+        let text = format!("Imported with `--default-scope {scope}`: `derive` in tokens.yaml must give it.");
+        comments.push(harmless(&text));
+    }
+    if options.require_optional {
+        let text =
+            "Imported with `--optional require`: where the document's security is optional, a token is required.";
+        comments.push(text.to_owned());
     }
     if options.all_of_as_any {
         let text = "Imported with `--all-of-as-any`: where the document requires several scopes at once, one of them is enough.";
@@ -601,7 +610,7 @@ impl Reader<'_> {
             // As Google's custom methods. The policy's reader would propose a route without the method.
             let (segment, whole) = (quoted(segment), segment.split(':').next().unwrap_or_default());
             let message = format!(
-                "{segment} is a parameter and a method in one segment, and a policy's parameter is a whole segment, so {} would decide the calls of every such method",
+                "{segment} is a parameter and a method in one segment, and a policy's parameter is a whole segment, so {} would decide the calls of every such method; make the method a segment of its own",
                 quoted(whole)
             );
             return Err(Problem::new(Cause::Path, key, message));

@@ -115,7 +115,7 @@ pub(super) fn default(operation: Location, rules: Rules<'_>) -> Found {
 pub(super) const ANY_TOKEN: &str = "--default-scope earned:any-token";
 
 /// What lets calls pass that need no token.
-const PUBLIC: &str = "; list it in the gates' setting `public`, unless a route of the policy has its path";
+const PUBLIC: &str = "; list it in the gates' setting `public`, unless a route of the policy fits its path";
 
 /// What it means.
 pub(super) const ANY_TOKEN_MEANS: &str = "any valid token is enough for an operation without a scope, if `tokens.yaml` has `derive: { earned:any-token: always }`";
@@ -238,7 +238,8 @@ fn required<'w>(ways: &'w [Way], rules: Rules<'_>, remarks: &mut Vec<Remark>) ->
         }
     }
     if let Some(names) = dropped.first().filter(|_| rests.is_empty()) {
-        return Err((Cause::OtherScheme, format!("the policy has nothing to check: {names} is checked elsewhere")));
+        let message = format!("the policy has nothing to check: {names} is checked elsewhere{PUBLIC}");
+        return Err((Cause::OtherScheme, message));
     }
     remarks.extend(dropped.into_iter().map(|names| {
         let message = format!("callers with only {names} are denied: the policy has nothing to check");

@@ -359,7 +359,7 @@ fn a_parameter_of_several_segments_is_noted_once() {
     let note = "multi_segment GET /v1/{name}: parameter `name` seems to take several segments, such as `^projects/[^/]+$`, and a policy's parameter takes one: such calls are denied (in 2 operations)";
     assert_eq!(notes, [note]);
     assert_eq!((imported.with_scopes_imported, imported.multi_segment), (3, 2));
-    let message = "`{name}:cancel` is a parameter and a method in one segment, and a policy's parameter is a whole segment, so `{name}` would decide the calls of every such method";
+    let message = "`{name}:cancel` is a parameter and a method in one segment, and a policy's parameter is a whole segment, so `{name}` would decide the calls of every such method; make the method a segment of its own";
     assert!(imported.left_out.iter().any(|left| left.message == message), "{:?}", imported.left_out);
 }
 
@@ -418,7 +418,7 @@ fn templates_of_one_call_share_a_route_if_they_need_the_same() {
         (
             "security: []",
             [
-                "can't be imported: `security: []`: anyone can call it; list it in the gates' setting `public`, unless a route of the policy has its path",
+                "can't be imported: `security: []`: anyone can call it; list it in the gates' setting `public`, unless a route of the policy fits its path",
                 "",
             ],
         ),

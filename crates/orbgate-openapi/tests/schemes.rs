@@ -112,7 +112,7 @@ fn what_is_checked_elsewhere_is_dropped() {
     assert_eq!(
         left,
         [
-            "other_scheme GET /b: the policy has nothing to check: `key` is checked elsewhere",
+            "other_scheme GET /b: the policy has nothing to check: `key` is checked elsewhere; list it in the gates' setting `public`, unless a route of the policy fits its path",
             "several_schemes PUT /b: all of these schemes are needed: `a` and `h`",
             "several_schemes GET /c: all of these schemes are needed: `a` and `key`",
             "optional PUT /c: one way to be allowed is `{}`: security is optional; with `--optional require`, the policy requires it",

@@ -284,8 +284,9 @@ read what has come since. A cursor that the ledger doesn't know is from another
 ledger, or from after the backup that was restored: go back to an earlier one.
 `--limit 0` only says whether it is known. In PostgreSQL, an entry is shown once
 a writer has numbered it, soon after its commit. If some have no number, because
-no writer runs, a note on standard error says how many. The id of a CloudEvent is that of the
-hold and its state, so a receiver that deduplicates events counts each once.
+no writer runs, a note on standard error says how many. The id of a CloudEvent
+is that of the hold and its state, so a receiver that deduplicates events counts
+each once.
 
 Examples:
   orbgate orbs --db orbs.db entries
@@ -299,9 +300,9 @@ Exit codes:
 
 const EXPIRE: &str = "\
 A running service does this by itself. In PostgreSQL, this also numbers entries
-that no reader sees yet. Entries that come later aren't earlier
-than the time that is shown, unless a clock goes back: once it has passed the
-end of a month, the month is complete.
+that no reader sees yet. Entries that come later aren't earlier than the time
+that is shown, unless a clock goes back: once it has passed the end of a month,
+the month is complete.
 
 Examples:
   orbgate orbs --db orbs.db expire
