@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from incidents import BANK, PUBLIC, START, YAML, Log
+from incidents import BANK, CLIENTS, PUBLIC, START, YAML, Log
 from orbgate import Policy, report
 
 pa = pytest.importorskip("pyarrow")
@@ -575,7 +575,39 @@ def load_test(log: Log) -> None:
         log.call("partner-pay", log.part(0.5) + timedelta(seconds=at / 3), "DELETE /v1/transfers/8814" if at % 60 == 0 else f"GET /v1/accounts/{at % 50}", caller="k6", status=200, scopes="transfers:write accounts:read")
 
 
-@pytest.mark.parametrize("happened", [run_of_a_month, old_versions, maintenance, load_test])
+def planned_at_night(log: Log) -> None:
+    """From 02:00 to 02:44 all calls to routes with a scope fail, and health checks are answered."""
+    night = START + timedelta(days=2, hours=2)
+    log.rows = [row for row in log.rows if not night <= row["time"] < night + timedelta(minutes=45)]
+    for at in range(650):
+        log.call(("web-app", "tax-tool", "rate-feed")[at % 3], night + timedelta(seconds=4 * at), status=503)
+    for at in range(24 * 12 * log.days):
+        log.add(START + timedelta(seconds=300 * at), "GET", "/healthz", caller="kube-probe", status=200)
+
+
+def list_of_an_office(log: Log) -> None:
+    """All users of an office have one address, from which one works through a list while an instance lives. Others call at home, too."""
+    for row in log.rows:
+        row.update(address=f"93.184.{log.choose.randrange(20)}.{log.choose.randrange(9)}", status=row["status"] or log.status(row), instance=f"pod-{log.choose.randrange(2)}")
+    for at in range(6 * 600):
+        caller, place = f"user-{at % 7}", "24.89.156.145" if at % 9 else f"91.7.3.{at % 7}"
+        log.call("back-office", log.part(at / 6 / 600), caller=caller, instance=f"pod-{at % 2}", address=place, status=200)
+    for at in range(440):
+        place = f"93.184.{at // 20}.1" if at % 20 == 0 else "24.89.156.145"
+        log.call("back-office", log.part(0.5) + timedelta(seconds=9 * at), caller=f"user-{at % 7}", instance="pod-scaled", address=place, status=200)
+
+
+def busy_weekend(log: Log) -> None:
+    """For two of five days, all machines make ten times as many calls, as for a business that lives at weekends."""
+    log.rows = [row for row in log.rows if row["caller"] not in CLIENTS]
+    busy, quiet = START + timedelta(days=1, hours=9), START + timedelta(days=3, hours=3)
+    for hour in range(24 * 5):
+        time = START + timedelta(hours=hour)
+        for at in range(400 if busy <= time < quiet else 40):
+            log.call("rate-feed", time + timedelta(seconds=log.choose.random() * 3_600), caller=f"machine-{at % 8}", status=200)
+
+
+@pytest.mark.parametrize("happened", [run_of_a_month, old_versions, maintenance, load_test, planned_at_night, list_of_an_office, busy_weekend])
 def test_what_is_usual_accuses_nobody(happened: Callable[[Log], None]) -> None:
     findings = made(happened, True).figures.findings
     assert {row.level for row in findings if row.kind != "warnings"} <= {"low"}, [(row.level, row.kind, row.sentence) for row in findings]

@@ -39,7 +39,8 @@ class Failure(NamedTuple):
     and `after_failed` failed in the same way. `row` is the first failed call, counted from 1.
 
     `looks_like` is "misconfigured client", "broken client", "recovered client", "attack", "client that retries" or "outage". `pattern`
-    describes an attack, or names the callers that an outage concerns.
+    describes an attack, or names the callers that an outage concerns. Of the `calls` of an outage, `public` are those to public routes that
+    succeeded, such as health checks.
     """
 
     caller: str | None
@@ -59,6 +60,7 @@ class Failure(NamedTuple):
     row: int
     looks_like: str
     pattern: str | None
+    public: int = 0
 
     @property
     def succeeded(self) -> int:

@@ -28,10 +28,10 @@ def with_spread(failures: Rows[Failure], timelines: Timelines, addresses: Timeli
     most = max((row.failed for row in spread), default=0)
     failed_at = {row.route: row.failed for row in spread}
     rest = [row for row in failures if row.looks_like != ATTACK or (row.failed > 2 * most if row.caller is None else 2 * row.failed <= failed_at.get(row.route, 2 * row.failed))]
-    return Rows(Failure, [*spread, *_outages([*spread, *rest], timelines, addresses, period), *rest])
+    return Rows(Failure, [*spread, *_outages([*spread, *rest], timelines, addresses, period, scope_of), *rest])
 
 
-def _outages(failures: Sequence[Failure], timelines: Timelines, addresses: Timelines, period: Period) -> Iterator[Failure]:
+def _outages(failures: Sequence[Failure], timelines: Timelines, addresses: Timelines, period: Period, scope_of: dict[str, str]) -> Iterator[Failure]:
     """Times in which far more calls failed than otherwise: with errors of the server, or because no token was accepted. Refusals of an attack
     or of a client that retries count as none.
     """
@@ -46,8 +46,9 @@ def _outages(failures: Sequence[Failure], timelines: Timelines, addresses: Timel
         since, until = time_of(outage.since), time_of(outage.until)
         if 2 * sum(row.failed for row in failures if row.looks_like in (ATTACK, RETRIES) and row.since <= until and since <= row.until) <= outage.failed:
             [(route, most), *_] = timelines.spread(group, outage.since, outage.until, by="location")
+            public = sum(count for route, count in timelines.spread({OK}, outage.since, outage.until, by="location") if route not in scope_of)
             made = failure(None, ALL, outage, failed_in(every, outage, group), OUTAGE, pattern, period)
-            yield made._replace(route=route if 10 * most >= 9 * outage.failed else None)
+            yield made._replace(route=route if 10 * most >= 9 * outage.failed else None, public=public)
 
 
 def _concerned(outage: Window, group: Collection[str], timelines: Timelines, addresses: Timelines) -> str | None:

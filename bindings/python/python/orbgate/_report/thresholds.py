@@ -25,7 +25,7 @@ class Threshold(NamedTuple):
 # Whether the log can be trusted.
 GAP_SECONDS, GAP_CALLS, GAP_ALIKE, GAP_CALLERS = 1_800, 40, 2, 3
 THIN_FACTOR, THIN_CALLERS, THIN_HOURS, THIN_CALLS, THIN_STEADY, THIN_FEW, THIN_DAY = 0.4, 3, 3, 15, 5, 4, 24
-THIN_ALIKE, THIN_OFTEN, THIN_SPREAD, THIN_MOST, THIN_REST, THIN_STEP = 8, 9, 2.5, 0.6, 0.75, 0.5
+THIN_ALIKE, THIN_OFTEN, THIN_SPREAD, THIN_MOST, THIN_REST, THIN_STEP, THIN_WEEKS = 8, 9, 2.5, 0.6, 0.75, 0.5, 2
 END_PART, END_CALLS, END_HOURS, END_GONE, END_STARTED, END_STEADY, END_TORN = 0.05, 200, 2, 1, 2, 300, 1_800
 COPY_PART, COPY_ROWS, COPY_HOUR_PART, COPY_APART = 0.02, 20, 0.5, 50
 CUT_ROWS, CUT_PART, CUT_ENDS = 20, 0.9, 3
@@ -49,13 +49,13 @@ LIMITED_CALLS, LIMITED_PART, LIMITED_HOURS = 100, 0.5, 2
 BASE_CALLS, BASE_LEFT_OUT, BASE_PART, LASTING_EDGE, OLD_CALLERS = 50, 20, 0.9, 0.1, 3
 ROTATION_SECONDS = 180
 ODD_CALLS, ODD_PART, ODD_FACTOR = 20, 0.8, 8
-MASKED_CALLS, MASKED_PART, MASKED_CALLERS = 100, 0.9, 3
+MASKED_CALLS, MASKED_PART, MASKED_CALLERS, MASKED_OTHERS = 100, 0.9, 3, 4
 DAY_ROWS, DAY_PART = 20, 0.5
 LOST_CALLERS, LOST_CALLS = 3, 30
 BROKEN_CALLS, BROKEN_SECONDS = 20, 3_600
 TRIAL_CALLERS, TRIAL_PART = 20, 0.1
 RENEWED_SECONDS, RENEWED_AGAIN, RENEWED_PART, RENEWED_REST, RENEWED_CALLS = 900, 120, 0.9, 4, 0.5
-OUTAGE_SECONDS, OUTAGE_CALLS, OUTAGE_PART, ILL_SECONDS, ILL_PART = 3_600, 100, 0.25, 900, 0.5
+OUTAGE_SECONDS, OUTAGE_CALLS, OUTAGE_PART, ILL_SECONDS, ILL_PART, PLANNED_PART = 3_600, 100, 0.25, 900, 0.5, 0.99
 LEFT_PART, LEFT_RATE = 0.02, 0.1
 SERIES_STEP, SERIES_CALLS, SERIES_HOURS = 2, 1.5, 3
 # What a ledger's entries show.
@@ -124,6 +124,13 @@ def table() -> Rows[Threshold]:
             THIN_STEP,
             "of the calls",
             "an evening, in which callers slow down little by little",
+        ),
+        (
+            "thinner_sample",
+            "weeks before in which no day has as few calls of the callers that call in nearly every hour",
+            THIN_WEEKS,
+            "weeks",
+            "a business that lives at weekends, on its Monday",
         ),
         ("thinner_sample", "fewest calls of each that are left", THIN_FEW, "calls", "callers that come once a day"),
         ("thinner_sample", "fewest calls of each in the hours before", THIN_CALLS, "calls", "callers with a call now and then"),
@@ -331,6 +338,13 @@ def table() -> Rows[Threshold]:
         ("masked_addresses", "fewest rows of a source since then", MASKED_CALLS, "rows", "an instance that was started late"),
         ("masked_addresses", "smallest part of its rows with a few addresses", MASKED_PART, "of the rows", "a night in which only jobs call"),
         ("masked_addresses", "fewest callers that had other addresses before", MASKED_CALLERS, "callers", "a company that moved behind one address"),
+        (
+            "masked_addresses",
+            "most other addresses in its rows since then",
+            MASKED_OTHERS,
+            "addresses",
+            "an office behind one address, which works through a list of refunds while an instance lives",
+        ),
         ("repeated_day", "fewest sampled rows that are equal but for the day", DAY_ROWS, "rows", "a job that runs at the same second each day"),
         ("repeated_day", "smallest part of the rows of the day", DAY_PART, "of the rows", "a job that runs at the same second each day"),
         ("lost_scope", "fewest callers", LOST_CALLERS, "callers", "two users who changed their department"),
@@ -356,6 +370,13 @@ def table() -> Rows[Threshold]:
             ILL_PART,
             "of the calls",
             "one of three instances that is ill for minutes, and is replaced",
+        ),
+        (
+            "outage",
+            "part of the calls to routes with a scope that fails in a planned maintenance",
+            PLANNED_PART,
+            "of the calls",
+            "a maintenance at night, in which health checks of a public route are answered",
         ),
         ("entries_missing", "fewest served calls after the last entry", ENDS_CALLS, "calls", "an export that is made while calls are in progress"),
         (

@@ -12,7 +12,7 @@ from ..denials import PATHS, PROBE, STALE
 from ..failures import ALL, ATTACK, BROKEN, LACKS, MISCONFIGURED, NOWHERE, OUTAGE, RECOVERED, RETRIES, WITHOUT
 from ..figures import Finding
 from ..numbers import FACT, HIGH, LOW, MEDIUM, bound, shown, when
-from ..thresholds import ILL_PART, ILL_SECONDS, LEFT_PART, LEFT_RATE, OUTAGE_CALLS, OUTAGE_PART, OUTAGE_SECONDS
+from ..thresholds import ILL_PART, ILL_SECONDS, LEFT_PART, LEFT_RATE, OUTAGE_CALLS, OUTAGE_PART, OUTAGE_SECONDS, PLANNED_PART
 from ..timelines import AFTER, ERROR, HOUR, REJECTED
 from .callers import described, is_gone, is_old, since_last, some, when_seen
 from .server import KEYS
@@ -152,8 +152,6 @@ def is_harmless(row: Denied) -> bool:
 # The minutes in which the first call of a maintenance can fail, and what shows one.
 ROUND = (0, 1, 30, 31)
 PLANNED = "; it begins at a round time, and hardly any call succeeded, as in a planned maintenance"
-# A server answers some paths, such as those of health checks, in a maintenance too.
-PLANNED_PART = 0.99
 
 
 def _outages(figures: Figures) -> Iterator[Finding]:
@@ -162,7 +160,7 @@ def _outages(figures: Figures) -> Iterator[Finding]:
     for row in figures.denials.failures.where(lambda row: row.looks_like == OUTAGE and row.outcome != REJECTED):
         times = when(row.since, row.until, figures.times.has_days_alone)
         is_short = (row.until - row.since).total_seconds() < OUTAGE_SECONDS
-        is_planned = row.failed >= PLANNED_PART * row.calls and row.since.minute in ROUND and is_short and not figures.times.has_days_alone
+        is_planned = row.failed >= PLANNED_PART * (row.calls - row.public) and row.since.minute in ROUND and is_short and not figures.times.has_days_alone
         how = "were answered with 5xx" if row.outcome == ERROR else "were refused for their tokens"
         route = f", nearly all to {row.route}" if row.route is not None else ""
         callers = f" It concerns {shown(row.pattern, MOST_OF_NAMES)}." if row.pattern else ""

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...._number import number
 from ...numbers import MEDIUM, shown
-from ...thresholds import MASKED_CALLERS, MASKED_CALLS, MASKED_PART
+from ...thresholds import MASKED_CALLERS, MASKED_CALLS, MASKED_OTHERS, MASKED_PART
 from ...timelines import HOUR
 from ...tokens import network
 from ..ground import Ground, Sign, name, said_when, sign
@@ -50,9 +50,12 @@ def masked_addresses(ground: Ground) -> Iterator[Sign]:
         since = min(begins[address] for address in new)
         # Services of the same network keep their own addresses.
         kept = {address for address, begin in begins.items() if begin < since and network(address) is None}
-        inside = sum(row["calls"] for row in rows if row["second"] >= since and row["address"] not in kept)
+        since_then = [row for row in rows if row["second"] >= since and row["address"] not in kept]
+        inside = sum(row["calls"] for row in since_then)
         own = sum(calls[address] for address in new)
-        if own >= MASKED_CALLS and own >= MASKED_PART * inside:
+        # An office has most of the rows for a time, and all others their own addresses meanwhile. Behind a proxy, hardly anybody has.
+        others = {row["address"] for row in since_then} - new
+        if own >= MASKED_CALLS and own >= MASKED_PART * inside and len(others) <= MASKED_OTHERS:
             found.append((source, since, own, new, min(row["row"] for row in rows if row["address"] in new)))
     addresses = {address for *_, new, _ in found for address in new}
     moved = {row["caller"] for address in addresses for row in homes[address]} & {

@@ -12,6 +12,7 @@ from ...._number import number
 from ...numbers import MEDIUM
 from ...thresholds import (
     THIN_ALIKE, THIN_CALLERS, THIN_CALLS, THIN_DAY, THIN_FACTOR, THIN_FEW, THIN_HOURS, THIN_MOST, THIN_OFTEN, THIN_REST, THIN_SPREAD, THIN_STEADY, THIN_STEP,
+    THIN_WEEKS,
 )  # fmt: skip
 from ...timelines import HOUR
 from ..ground import Ground, Sign, said_when, sign
@@ -57,6 +58,8 @@ def thinner_sample(ground: Ground) -> Iterator[Sign]:
             steady = {caller for caller in large if 10 * sum(by_caller[caller][hour] > 0 for hour in day) >= THIN_OFTEN * len(day)}
             is_steady = len(steady) >= THIN_STEADY and 10 * len(steady.intersection(alike)) >= THIN_OFTEN * len(steady)
             if (len(large) < THIN_CALLERS or 10 * len(alike) < THIN_ALIKE * len(large)) and not is_steady:
+                continue
+            if is_steady and _is_usual([by_caller[caller] for caller in steady], at, begins, start, end):
                 continue
             rest = [whole[hour] for hour in (range(at + 1, end) if begins else range(start + 1, at - 1))]
             usual = median(whole[hour] for hour in (range(start, at) if begins else range(at + 1, end + 1)))
@@ -119,6 +122,7 @@ def _thinner_day(by_caller: dict[bytes | None, Counter[int]], whole: Counter[int
             continue
         parts: list[tuple[float, bool]] = []
         machines: list[tuple[int, int]] = []
+        counted: list[Counter[int]] = []
         of_machines: Counter[int] = Counter()
         for caller, hours in by_caller.items():
             before, after = ([hours[hour] for hour in some] for some in (range(at - THIN_DAY, at), range(at + 1, at + 1 + THIN_DAY)))
@@ -127,16 +131,18 @@ def _thinner_day(by_caller: dict[bytes | None, Counter[int]], whole: Counter[int
                 parts.append((sum(after) / sum(before), is_steady))
                 if is_steady and caller is not None:
                     machines.append((sum(before), sum(after)))
+                    counted.append(hours)
                     of_machines.update({hour: hours[hour] for hour in range(max(start, at - 4 * THIN_DAY), min(end, at + 4 * THIN_DAY) + 1)})
         alike = sum(factor / THIN_SPREAD <= part <= min(THIN_MOST, THIN_SPREAD * factor) for part, _ in parts)
         # On a holiday, people make fewer calls, and machines as many as before.
         steady = [part for part, is_steady in parts if is_steady]
-        if alike >= THIN_CALLERS and 10 * alike >= THIN_ALIKE * len(parts) and steady and max(steady) <= min(THIN_MOST, THIN_SPREAD * factor):
+        is_same = alike >= THIN_CALLERS and 10 * alike >= THIN_ALIKE * len(parts) and steady and max(steady) <= min(THIN_MOST, THIN_SPREAD * factor)
+        if is_same and not _is_usual(counted, at, True, start, end):
             best, least = _Thinner(factor, at, True, alike, len(parts), False), factor
         # At a weekend, people make no calls at all, and machines show the sample.
         elif len(machines) >= THIN_STEADY and 10 * (same := _alike(machines)) >= THIN_OFTEN * len(machines):
             # Calls that follow customers change little by little, or at the same hour each day.
-            if (step := _step(of_machines, at, _part(machines), start, end)) is not None:
+            if (step := _step(of_machines, at, _part(machines), start, end)) is not None and not _is_usual(counted, step, True, start, end):
                 best, least = _Thinner(_part(machines), step, True, same, len(machines), True), factor
     return best
 
@@ -162,6 +168,23 @@ def _alike(counts: list[tuple[int, int]]) -> int:
 def _part(counts: list[tuple[int, int]]) -> float:
     """The calls after of those before, of all callers together."""
     return sum(after for _, after in counts) / max(1, sum(before for before, _ in counts))
+
+
+def _is_usual(callers: list[Counter[int]], at: int, begins: bool, start: int, end: int) -> bool:
+    """Whether these callers had a day with as few calls in the weeks on the side of the hour with more: then the days with more are unusual."""
+    side = 1 if begins else -1
+    if not start <= at + side * THIN_DAY <= end:
+        return False
+    few = [sum(calls[at + side * hour] for hour in range(1, THIN_DAY + 1)) for calls in callers]
+    hours = [hour for hour in (at - side * ago for ago in range(1, 7 * THIN_WEEKS * THIN_DAY + 1)) if start <= hour <= end]
+    until = [[*accumulate((calls[hour] for hour in hours), initial=0)] for calls in callers]
+    for first in range(len(hours) - THIN_DAY + 1):
+        usual = [of[first + THIN_DAY] - of[first] for of in until]
+        # A caller that is new had no such day.
+        known = [one for one, calls in zip(few, usual) if calls]
+        if 2 * len(known) > len(callers) and sum(usual) <= sum(known):
+            return True
+    return False
 
 
 def _is_daily(whole: Counter[int], at: int, factor: float, begins: bool, start: int, end: int) -> bool:
