@@ -94,8 +94,15 @@ def failures(timelines: Timelines, period: Period | None, scope_of: dict[str, st
     if period is None:
         return Rows(Failure)
     failing = [failure for caller, rows in timelines.failing() for failure in _of_caller(caller, _of_log(rows, period, scope_of), period, details.get(caller))]
+    released = timelines.first_served()
+    failing = [row for row in failing if not _is_early(row, released)]
     order = {ATTACK: 0, MISCONFIGURED: 1, BROKEN: 2, RECOVERED: 3, RETRIES: 4}
     return Rows(Failure, sorted(failing, key=lambda row: (order[row.looks_like], -row.failed, row.caller or "", row.caller is not None, row.scope or "", row.route or "")))
+
+
+def _is_early(row: Failure, released: dict[str, int]) -> bool:
+    """Whether a tester calls a route before the server has it: nobody was served by it before, and somebody is later."""
+    return row.looks_like == BROKEN and row.outcome == "404" and row.route in released and time_of(released[row.route]) > row.until
 
 
 def _of_log(rows: Iterable[dict[str, Any]], period: Period, scope_of: dict[str, str]) -> list[dict[str, Any]]:

@@ -14,6 +14,8 @@ from .timelines import ERROR, OK, OWN, REJECTED, Piece, Timelines, Window, mostl
 FEW_OF_OUTAGE = 50
 # An outage concerns a caller if one in so many of its calls fails: more than those with an expired token.
 CONCERNED = 5
+# The fewest callers of an outage in which tokens are refused, if others have none refused meanwhile.
+FEW_CALLERS = 4
 # The most callers of an outage that are named.
 MOST_NAMED = 5
 
@@ -63,7 +65,8 @@ def _concerned(outage: Window, group: Collection[str], timelines: Timelines, add
     # One call shows little of a caller.
     busy = {name for name, count in every if count > 1} or {*calls}
     hit = [name for name, count in failed if name in busy and CONCERNED * count >= calls[name]]
-    is_of_few = 2 * known < outage.failed or 10 * failed[0][1] > 9 * known or len(hit) < 2 or 2 * len(hit) < len(busy)
+    fewest = 2 if len(hit) == len(busy) else FEW_CALLERS
+    is_of_few = 2 * known < outage.failed or 10 * failed[0][1] > 9 * known or len(hit) < fewest or 2 * len(hit) < len(busy)
     if ERROR not in group and is_of_few and (every or 2 * outage.failed < outage.calls):
         return None
     names = ", ".join([*(caller.decode("utf-8", "backslashreplace") for caller, _ in of[:MOST_NAMED]), *([f"{number(len(of) - MOST_NAMED)} more"] if len(of) > MOST_NAMED else [])])

@@ -433,6 +433,7 @@ def _older() -> tuple[tuple[str, str, float, str, str], ...]:
         ("attack", "fewest different routes", failures.MANY_ROUTES, "routes", "a client with a wrong token, on its few routes"),
         ("outage", "times the usual part of failures", timelines.OUTLYING, "times", "a service of which one in twenty calls fails in a bad hour"),
         ("outage", "fewest failures", spread.FEW_OF_OUTAGE, "calls", "a deployment with some errors"),
+        ("outage", "fewest callers whose tokens are refused, if not those of all", spread.FEW_CALLERS, "callers", "two planned rotations of keys in the same hour"),
         ("outage", "at least one in so many of the calls of each caller", spread.CONCERNED, "calls", "callers whose tokens expire in the same hour"),
         ("probe", "fewest different unknown paths", denials.PROBED_PATHS, "paths", "a browser that asks for icons"),
         ("misconfigured_client", "average gaps without such a call until it has stopped", denials.SILENT_GAPS, "gaps", "a client that pauses at night"),

@@ -135,6 +135,15 @@ class Timelines(Counts):
         for location, of in groupby(rows, key=lambda row: row["location"]):
             yield location, list(of)
 
+    def first_served(self) -> dict[str, int]:
+        """The second of the first call to each route that didn't fail."""
+        self.fit()
+        if not self._rows():
+            return {}
+        part = self._parts[0].filter(pc.and_(pc.equal(self._parts[0]["outcome"], OK), pc.is_valid(self._parts[0]["location"])))
+        groups = part.group_by("location").aggregate([("first", "min")])
+        return dict(zip(groups["location"].to_pylist(), groups["first_min"].to_pylist()))
+
     def together(self) -> list[dict[str, Any]]:
         """The counts of all callers together, of calls with a route."""
         self.fit()
