@@ -122,7 +122,7 @@ document! {
         pub(super) contains: Option<Spanned<String>>,
         /// The claim must be a string with this word between spaces.
         pub(super) contains_word: Option<Spanned<String>>,
-        /// The claim must be a date that isn't older than this plus `skew_seconds`, nor further in the future than `skew_seconds`. Not in `kind`.
+        /// The claim must be a date that isn't older than this plus `skew_seconds`, nor more than `skew_seconds` in the future. Not in `kind`.
         pub(super) within_seconds: Option<Spanned<NonZeroU64>>,
         /// Whether the claim must be there, or must not.
         pub(super) present: Option<Spanned<bool>>,
