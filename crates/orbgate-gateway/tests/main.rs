@@ -7,6 +7,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod alerts;
 mod attacks;
 mod authzen;
 mod each_key;

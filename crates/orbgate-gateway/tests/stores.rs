@@ -1,6 +1,7 @@
 //! One script for the ledger service over each of its stores: what it answers, what it logs, and what its health says, while its
-//! database goes, its disk is full and it gets a signal to end.
+//! database goes, its disk is full, a neighbour's transaction is open, a copy is restored and it gets a signal to end.
 
+use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use std::fs;
 use std::path::PathBuf;
@@ -62,15 +63,15 @@ impl Drop for Disk {
 }
 
 /// A service over a store.
-struct Service {
-    gateway: Gateway,
+pub(crate) struct Service {
+    pub(crate) gateway: Gateway,
     address: String,
     folder: PathBuf,
     config: String,
 }
 
 impl Service {
-    fn start(name: &str, db: &str) -> Self {
+    pub(crate) fn start(name: &str, db: &str) -> Self {
         Self::start_with(name, &format!("db: '{db}'"), &[])
     }
 
@@ -88,7 +89,7 @@ impl Service {
         Self { gateway, address, folder, config }
     }
 
-    fn ask(&self, path: &str, body: &Value) -> (u16, Value) {
+    pub(crate) fn ask(&self, path: &str, body: &Value) -> (u16, Value) {
         let answer = ask(&self.address, &message("POST", path, OPERATOR, &body.to_string()));
         (answer.status, serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{answer:?}")))
     }
@@ -98,7 +99,7 @@ impl Service {
         (answer.status, answer.body.trim().to_owned())
     }
 
-    fn grant(&self, id: &str, account: &str, amount: u64) {
+    pub(crate) fn grant(&self, id: &str, account: &str, amount: u64) {
         let grant = json!({ "id": id, "account": account, "amount": amount, "bucket": "paid" });
         assert_eq!(self.ask("/v1/grant", &grant).0, 200);
     }
@@ -197,6 +198,105 @@ fn answers_are_short_enough_for_gates(service: &Service) {
     }
 }
 
+/// What waits is measured, each command is timed, and a hold that expires is counted once.
+fn measures(service: &mut Service) {
+    service.grant("measured", "carol", 10);
+    let before = service.gateway.counted(&["orbgate_ledger_pending_holds"]);
+    let expired = service.gateway.counted(&["orbgate_ledger_expired_holds_total"]);
+    for (id, ttl) in [("measured", 60_000), ("short", 1)] {
+        let hold = json!({ "id": id, "account": "carol", "amount": 1, "bonus": false, "ttl": ttl });
+        assert_eq!(service.ask("/v1/hold", &hold).1["hold"], "held");
+    }
+    service.gateway.until_counted(&["orbgate_ledger_expired_holds_total"], expired + 1);
+    assert_eq!(service.gateway.counted(&["orbgate_ledger_pending_holds"]), before + 1);
+    assert_eq!(service.gateway.counted(&["orbgate_ledger_waiting_commands"]), 0);
+    let done = service.gateway.counted(&["orbgate_ledger_commands_total", "\"grant\"", "done"]);
+    assert_eq!(service.gateway.counted(&["orbgate_ledger_command_seconds_count", "\"grant\""]), done);
+    assert_eq!(service.gateway.counted(&["orbgate_ledger_command_seconds_bucket", "\"grant\"", "\"30\""]), done);
+}
+
+/// Reads entries after a cursor until one with this id is there, and returns their ids and the cursor after it.
+fn entries_until(service: &Service, after: &str, last: &str) -> (Vec<String>, String) {
+    let (mut ids, mut cursor) = (Vec::new(), after.to_owned());
+    for _ in 0..1_000 {
+        let (status, page) = service.ask("/v1/entries", &json!({ "after": cursor, "limit": 1_000 }));
+        assert_eq!(status, 200, "{page}");
+        let entries = page["entries"].as_array().unwrap();
+        ids.extend(entries.iter().map(|entry| entry["id"].as_str().unwrap().to_owned()));
+        if ids.iter().any(|id| id == last) {
+            return (ids, page["next"].as_str().unwrap().to_owned());
+        }
+        match entries.is_empty() {
+            true => thread::sleep(Duration::from_millis(10)),
+            false => page["next"].as_str().unwrap().clone_into(&mut cursor),
+        }
+    }
+    panic!("`{last}` is never read");
+}
+
+/// While a neighbour's transaction is open: commands are done, and their entries are read.
+fn hides_nothing(service: &Service, name: &str) {
+    service.grant(name, "erin", 1);
+    entries_until(service, "", name);
+}
+
+/// A signal comes while commands run: what was answered is there, and the rest is done when it is sent again, once.
+fn ends_while_it_works(service: &mut Service) {
+    service.grant("ends", "dora", 1_000_000);
+    let answered: [AtomicU64; 4] = Default::default();
+    let callers = u64::try_from(answered.len()).unwrap();
+    let of_caller = |caller: u64, at: u64| json!({ "id": format!("ends-{caller}-{at}"), "account": "dora", "amount": 1, "bonus": false, "ttl": 3_600_000 });
+    let address = service.address.clone();
+    thread::scope(|scope| {
+        for (caller, answered) in (0..).zip(&answered) {
+            let address = &address;
+            scope.spawn(move || {
+                let body = || of_caller(caller, answered.load(Ordering::SeqCst)).to_string();
+                while ask(address, &message("POST", "/v1/hold", GATE, &body())).status == 200 {
+                    answered.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        while answered.iter().any(|count| count.load(Ordering::SeqCst) < 10) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        service.end();
+    });
+    service.start_again();
+    let held =
+        |service: &Service| service.ask("/v1/balance", &json!({ "account": "dora" })).1["held"].as_u64().unwrap();
+    let count: u64 = answered.iter().map(|count| count.load(Ordering::SeqCst)).sum();
+    assert!((count..=count + callers).contains(&held(service)), "{count} {}", held(service));
+    for (caller, answered) in (0..).zip(&answered) {
+        assert_eq!(service.ask("/v1/hold", &of_caller(caller, answered.load(Ordering::SeqCst))).1["hold"], "held");
+    }
+    assert_eq!(held(service), count + callers);
+}
+
+/// A copy is restored: a cursor from after it is known no more, and an earlier one continues. What it has forgotten is done again.
+fn forgets_what_a_copy_has_not(service: &mut Service, copy: impl Fn(), restore: impl Fn()) {
+    service.grant("restore", "frank", 10);
+    let of_frank = |id: &str| json!({ "id": id, "account": "frank", "amount": 1, "bonus": false, "ttl": 3_600_000 });
+    assert_eq!(service.ask("/v1/hold", &of_frank("kept")).1["hold"], "held");
+    let (_, before) = entries_until(service, "", "kept");
+    service.end();
+    copy();
+    service.start_again();
+    assert_eq!(service.ask("/v1/hold", &of_frank("lost")).1["hold"], "held");
+    let (ids, later) = entries_until(service, &before, "lost");
+    assert_eq!(ids, ["lost"]);
+    service.end();
+    restore();
+    service.start_again();
+    let (status, answer) = service.ask("/v1/entries", &json!({ "after": later }));
+    assert_eq!((status, &answer["error"]), (422, &json!("cursor")), "{answer}");
+    for (id, repeated) in [("kept", true), ("lost", false)] {
+        assert_eq!(service.ask("/v1/hold", &of_frank(id)).1["repeated"], repeated, "{id}");
+    }
+    let (ids, again) = entries_until(service, &before, "lost");
+    assert!(ids == ["lost"] && again != later, "{ids:?}");
+}
+
 /// Holds until the disk is full, and returns how many were answered.
 fn fill(service: &Service) -> u64 {
     service.grant("full", "alice", 1_000_000);
@@ -221,8 +321,28 @@ fn goes_on(service: &Service, answered: u64) {
 #[test]
 fn the_script_over_sqlite() {
     let mut service = Service::start("sqlite", "orbs.db");
+    let (file, copy) = (service.folder.join("orbs.db"), service.folder.join("copy.db"));
+    let neighbour = rusqlite::Connection::open(&file).unwrap();
+    neighbour.execute_batch("BEGIN; SELECT count(*) FROM entry").unwrap();
+    hides_nothing(&service, "beside-a-reader");
+    neighbour.execute_batch("ROLLBACK; BEGIN IMMEDIATE").unwrap();
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| hides_nothing(&service, "after-a-writer"));
+        thread::sleep(Duration::from_millis(100));
+        neighbour.execute_batch("ROLLBACK").unwrap();
+        waits.join().unwrap();
+    });
+    drop(neighbour);
+    ends_while_it_works(&mut service);
+    let moved = |from: &PathBuf, to: &PathBuf| {
+        // A ledger that has ended well is one file.
+        assert!(!from.with_extension("db-wal").exists());
+        fs::copy(from, to).unwrap();
+    };
+    forgets_what_a_copy_has_not(&mut service, || moved(&file, &copy), || moved(&copy, &file));
     does_commands_in_order(&service);
     answers_are_short_enough_for_gates(&service);
+    measures(&mut service);
     assert_eq!((service.failures(), service.health()), (Vec::new(), (200, "ok".to_owned())));
     service.end();
 
@@ -248,9 +368,30 @@ fn the_script_over_sqlite() {
 #[test]
 fn the_script_over_postgres() {
     let Some(mut server) = Server::start() else { return };
-    let mut service = Service::start("postgres", &server.new_database());
+    let (url, postgres) = (server.new_database(), server.url("dbname=postgres"));
+    let mut service = Service::start("postgres", &url);
+    server.run(&url, "CREATE TABLE public.neighbour (n int)");
+    server.run(&url, "BEGIN; INSERT INTO public.neighbour VALUES (1); PREPARE TRANSACTION 'orphan'");
+    let neighbours = [&url, &postgres].map(|url| {
+        let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
+        client
+            .batch_execute("BEGIN; CREATE TABLE public.another (n int); INSERT INTO public.another VALUES (1)")
+            .unwrap();
+        client
+    });
+    hides_nothing(&service, "beside-writers");
+    drop(neighbours);
+    server.run(&url, "ROLLBACK PREPARED 'orphan'");
+    ends_while_it_works(&mut service);
+    let name = url.split("dbname=").nth(1).unwrap();
+    let moved = |from: &str, to: &str| {
+        server.run(&postgres, &format!("DROP DATABASE IF EXISTS {to} WITH (FORCE)"));
+        server.run(&postgres, &format!("CREATE DATABASE {to} TEMPLATE {from}"));
+    };
+    forgets_what_a_copy_has_not(&mut service, || moved(name, "copy"), || moved("copy", name));
     does_commands_in_order(&service);
     answers_are_short_enough_for_gates(&service);
+    measures(&mut service);
     assert_eq!((service.failures(), service.health()), (Vec::new(), (200, "ok".to_owned())));
     // The server goes, and comes back: one line for each. It comes back by itself, so health stays.
     server.kill();

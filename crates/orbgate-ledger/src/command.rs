@@ -32,6 +32,20 @@ pub enum Command {
 impl Command {
     /// Whether it writes nothing.
     #[cfg(feature = "sqlite")]
+    /// The name of its kind, such as `hold`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Grant(_) => "grant",
+            Self::Revoke(_) => "revoke",
+            Self::Hold(_) => "hold",
+            Self::Extend(_) => "extend",
+            Self::Settle(_) => "settle",
+            Self::Balance(_) => "balance",
+            Self::Holds(_) => "holds",
+        }
+    }
+
     pub(crate) const fn only_reads(&self) -> bool {
         matches!(self, Self::Balance(_) | Self::Holds(_))
     }

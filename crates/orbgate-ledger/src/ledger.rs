@@ -42,7 +42,7 @@ pub trait Ledger: Debug + Send + Sync {
     /// As [`Error`] says.
     fn expire(&self) -> Result<(), Error>;
 
-    /// What has expired and isn't written yet, and what readers don't see yet.
+    /// What has expired and isn't written yet, what readers don't see yet, and how many holds are pending.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ pub trait Ledger: Debug + Send + Sync {
     }
 }
 
-/// What has expired and isn't written yet, and what readers don't see yet.
+/// What has expired and isn't written yet, what readers don't see yet, and how many holds are pending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Backlog {
@@ -159,6 +159,10 @@ pub struct Backlog {
     pub age: Millis,
     /// The entries that no reader sees, because they have no number yet. In SQLite, each has one.
     pub unnumbered: u64,
+    /// The holds that are neither settled nor released.
+    pub pending: u64,
+    /// The holds that this process has released since it opened the ledger, because they had expired.
+    pub expired: u64,
 }
 
 /// The time of a store that has none of its own.

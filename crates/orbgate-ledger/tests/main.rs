@@ -17,6 +17,8 @@ mod conformance;
 mod crash;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod feed;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod growth;
 #[cfg(all(feature = "postgres", target_os = "linux"))]
 mod postgres;
 mod properties;

@@ -402,6 +402,12 @@ fn a_file_of_the_first_version_is_upgraded() {
     let add = "INSERT INTO entry (account, seq, at, cause, id, lines, paid, bonus, held, shortfall) \
                VALUES (1, 2, 1, 'void', 'h', '[]', 5, 0, 0, 0)";
     let mut still_open = old.prepare(add).unwrap();
+    // An upgrade is one transaction: one that fails midway changes nothing.
+    old.execute_batch("CREATE TABLE entry_before (number INTEGER)").unwrap();
+    assert!(Sqlite::open(&path).unwrap_err().to_string().contains("entry_before"));
+    assert_eq!(old.query_row("PRAGMA user_version", (), |row| row.get(0)), Ok(1));
+    assert!(old.prepare("SELECT 1 FROM grants INDEXED BY grants_rank").is_err());
+    old.execute_batch("DROP TABLE entry_before").unwrap();
     let ledger = Sqlite::open_with(&path, Some(Order::PaidFirst), Arc::new(SystemClock)).unwrap();
     // A program of the first version that still runs fails.
     assert!(still_open.execute(()).unwrap_err().to_string().contains("digest"));
@@ -417,6 +423,25 @@ fn a_file_of_the_first_version_is_upgraded() {
     for unknown in ["0", "2", "01", "1.1", "x"] {
         assert_eq!(ledger.entries(&Cursor::new(unknown), 9), Err(Error::Cursor), "{unknown}");
     }
+}
+
+/// Another process can bring the file up to date while this one runs.
+#[test]
+fn a_program_of_an_older_version_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orbs.db");
+    let ledger = Sqlite::open(&path).unwrap();
+    ledger.grant(grant("g", "a", 5)).unwrap();
+    rusqlite::Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
+    let errors = [
+        ledger.entries(&Cursor::default(), 1).unwrap_err(),
+        ledger.hold(hold("h", "a", 1)).unwrap_err(),
+        ledger.balance(account("a")).unwrap_err(),
+    ];
+    for error in errors {
+        assert!(error.to_string().contains("its version is 99; this program knows 3"), "{error}");
+    }
+    assert!(ledger.stopped().is_some());
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! The store of a ledger service, and the secrets of its callers.
 
 use core::fmt;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::path::Path;
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use orbgate_ledger::{Backlog, Command, Cursor, Error, Faults, Ledger, Page, Postgres, Reply, Sqlite};
+use tokio::time::Instant;
 
+use crate::authorize::measures;
 use crate::config::error::{StartError, kept};
 use crate::config::files;
 use crate::config::{Database, LedgerConfig, Role};
@@ -27,7 +30,17 @@ pub(crate) struct OpenLedger {
 pub(crate) struct Store {
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) failure: Failure,
+    waiting: Waiting,
 }
+
+impl Store {
+    /// How many commands the ledger hasn't answered yet.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+}
+
+type Waiting = Arc<AtomicUsize>;
 
 type Failure = Arc<ArcSwapOption<String>>;
 
@@ -56,15 +69,9 @@ impl fmt::Debug for OpenLedger {
 
 /// Opens the store, or creates it.
 pub(crate) fn open(config: &LedgerConfig) -> Result<Store, StartError> {
-    let failure = Failure::default();
-    let ledger = opened(config, &failure)?;
-    Ok(Store { ledger, failure })
-}
-
-fn opened(config: &LedgerConfig, failure: &Failure) -> Result<Arc<dyn Ledger>, StartError> {
     let refuse = |error: Error| StartError::Invalid(format!("the ledger: {error}"));
     match &config.database {
-        Database::Sqlite(file) => Ok(Arc::new(Watched::new(Sqlite::open(file).map_err(refuse)?, failure))),
+        Database::Sqlite(file) => Ok(watched(Sqlite::open(file).map_err(refuse)?)),
         Database::Postgres(url, password) => {
             let open = || match password {
                 None => Postgres::open(url),
@@ -73,7 +80,7 @@ fn opened(config: &LedgerConfig, failure: &Failure) -> Result<Arc<dyn Ledger>, S
             // The client runs a loop of its own, which can't be inside another.
             let opened = std::thread::scope(|scope| scope.spawn(open).join());
             let opened = opened.unwrap_or(Err(Error::Busy));
-            Ok(Arc::new(Watched::new(opened.map_err(refuse)?, failure)))
+            Ok(watched(opened.map_err(refuse)?))
         }
     }
 }
@@ -89,17 +96,18 @@ pub(crate) fn look(config: &LedgerConfig) -> Result<(), StartError> {
     }
 }
 
-/// A store that says in the log when it begins to fail, and when it answers again.
+/// A store that says in the log when it begins to fail, and when it answers again, and measures its commands.
 #[derive(Debug)]
 struct Watched<L> {
     store: L,
     failure: Failure,
+    waiting: Waiting,
 }
 
-impl<L> Watched<L> {
-    fn new(store: L, failure: &Failure) -> Self {
-        Self { store, failure: Arc::clone(failure) }
-    }
+fn watched(store: impl Ledger + 'static) -> Store {
+    let (failure, waiting) = (Failure::default(), Waiting::default());
+    let ledger = Watched { store, failure: Arc::clone(&failure), waiting: Arc::clone(&waiting) };
+    Store { ledger: Arc::new(ledger), failure, waiting }
 }
 
 /// A full queue is no failure: the callers are too many.
@@ -116,10 +124,14 @@ fn note(failure: &Failure, error: Option<&Error>) {
 
 impl<L: Ledger> Ledger for Watched<L> {
     fn submit(&self, command: Command, reply: Reply) {
-        let failure = Arc::clone(&self.failure);
+        let (failure, waiting) = (Arc::clone(&self.failure), Arc::clone(&self.waiting));
+        let (name, start) = (command.name(), Instant::now());
+        waiting.fetch_add(1, Ordering::Relaxed);
         self.store.submit(
             command,
             Box::new(move |answer| {
+                waiting.fetch_sub(1, Ordering::Relaxed);
+                measures::took(name, start.elapsed());
                 note(&failure, answer.as_ref().err());
                 reply(answer);
             }),

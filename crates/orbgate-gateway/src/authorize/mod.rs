@@ -5,6 +5,7 @@ mod audit;
 pub(crate) mod errors;
 mod keys;
 pub(crate) mod ledger;
+pub(crate) mod measures;
 mod policy;
 pub(crate) mod question;
 pub(crate) mod state;

@@ -20,6 +20,7 @@ use tokio::time::Instant;
 
 use crate::authorize::answers::{HttpAnswer, OVERLOADED};
 use crate::authorize::ledger::Store;
+use crate::authorize::measures;
 use crate::authorize::state::State;
 use crate::config::Role;
 use crate::protocols::authorizer::Authorizer;
@@ -216,7 +217,7 @@ async fn entries(store: &Arc<dyn Ledger>, request: After) -> HttpAnswer {
         Ok(page) => page.unwrap_or_else(|error| Err(Error::Unknown(error.to_string()))),
         Err(_) => Err(late()),
     };
-    count("entries", page.as_ref().map_or_else(Error::code, |_| "done"));
+    measures::counted("entries", page.as_ref().map_or_else(Error::code, |_| "done"));
     match page {
         Ok(page) => json(StatusCode::OK, &Entries::from(page)),
         Err(error) => not_done(&error),
@@ -232,15 +233,7 @@ struct Begun {
 }
 
 fn begun(store: &Arc<dyn Ledger>, command: Command) -> Begun {
-    let name = match &command {
-        Command::Grant(_) => "grant",
-        Command::Revoke(_) => "revoke",
-        Command::Hold(_) => "hold",
-        Command::Extend(_) => "extend",
-        Command::Settle(_) => "settle",
-        Command::Balance(_) => "balance",
-        Command::Holds(_) => "holds",
-    };
+    let name = command.name();
     let (send, answer) = oneshot::channel();
     store.submit(
         command,
@@ -262,7 +255,7 @@ async fn ended(begun: Begun) -> Result<Answer, Error> {
         Ok(answer) => answer.unwrap_or_else(|_| Err(Error::Unknown("the ledger has stopped".to_owned()))),
         Err(_) => Err(late()),
     };
-    count(
+    measures::counted(
         begun.name,
         match &answer {
             Ok(Answer::Hold(HoldAnswer::Denied(denied))) => denied.reason.name(),
@@ -271,10 +264,6 @@ async fn ended(begun: Begun) -> Result<Answer, Error> {
         },
     );
     answer
-}
-
-fn count(command: &'static str, result: &'static str) {
-    metrics::counter!("orbgate_ledger_commands_total", "command" => command, "result" => result).increment(1);
 }
 
 /// Asks the store for an account that doesn't exist. The error is why it doesn't answer.
@@ -289,22 +278,15 @@ pub(crate) async fn is_ready(store: &Store) -> Result<(), String> {
     answer.map_err(|error| store.failure.load().as_ref().map_or(error, |failure| failure.to_string()))
 }
 
-/// Measures what has expired and isn't written yet, and what readers don't see yet. `NaN` if the store doesn't answer.
-pub(crate) async fn measure(store: &Arc<dyn Ledger>) {
-    let store = Arc::clone(store);
-    let backlog = tokio::task::spawn_blocking(move || store.backlog());
-    let backlog = match tokio::time::timeout(Duration::from_secs(2), backlog).await {
+/// Measures what is pending, what has expired and isn't written yet, and what readers don't see yet.
+pub(crate) async fn measure(store: &Store) {
+    measures::waiting(store.waiting());
+    let ledger = Arc::clone(&store.ledger);
+    let backlog = tokio::task::spawn_blocking(move || ledger.backlog());
+    measures::backlog(match tokio::time::timeout(Duration::from_secs(2), backlog).await {
         Ok(Ok(Ok(backlog))) => Some(backlog),
         _ => None,
-    };
-    let number = |number: u64| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
-    let [accounts, seconds, entries] = match backlog {
-        Some(backlog) => [backlog.accounts, backlog.age.get().div_euclid(1_000), backlog.unnumbered].map(number),
-        None => [f64::NAN; 3],
-    };
-    metrics::gauge!("orbgate_ledger_backlog_accounts").set(accounts);
-    metrics::gauge!("orbgate_ledger_backlog_seconds").set(seconds);
-    metrics::gauge!("orbgate_ledger_backlog_entries").set(entries);
+    });
 }
 
 /// The only secret of a request.

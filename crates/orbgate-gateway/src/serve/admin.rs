@@ -83,7 +83,7 @@ impl Service for Admin {
             },
             (&Method::GET, "/metrics") => {
                 if let Some(ledger) = &self.current.load_full().ledger {
-                    measure(&ledger.store.ledger).await;
+                    measure(&ledger.store).await;
                 }
                 (StatusCode::OK, self.counted.render())
             }

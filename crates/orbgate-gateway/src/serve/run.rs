@@ -1,10 +1,11 @@
 //! Runs a gateway from start to end.
 
+use core::time::Duration;
 use std::path::Path;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
@@ -20,6 +21,7 @@ use super::connection::serve;
 use super::listen::Listener;
 use super::reload::{self, Keeper};
 use super::sockets::Sockets;
+use crate::authorize::measures;
 use crate::authorize::state::State;
 use crate::config::address::Address;
 use crate::config::error::StartError;
@@ -28,6 +30,9 @@ use crate::protocols::authorizer::Authorizer;
 use crate::protocols::authzen::Authzen;
 use crate::protocols::grpc::Grpc;
 use crate::protocols::ledger::LedgerService;
+
+/// How often what was measured is summed up.
+const UPKEEP: Duration = Duration::from_secs(5);
 
 /// Serves a configuration file until the program is asked to end (`SIGTERM`, `SIGINT`).
 ///
@@ -165,6 +170,7 @@ async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> 
             _ => served.spawn(serve(position, listener, limits, stop)),
         };
     }
+    tokio::spawn(keep_up(counted.clone()));
     if let Some(listener) = admin {
         let admin = Admin::new(Arc::clone(&current), counted);
         let limits = limits.of_operators();
@@ -199,8 +205,19 @@ async fn open(address: &Address, sockets: &mut Sockets) -> Result<Listener, Star
 
 /// The counters of the whole program. A second gateway in one program uses the same counters.
 fn counters() -> PrometheusHandle {
-    let recorder = PrometheusBuilder::new().build_recorder();
+    let latency = Matcher::Full(measures::LATENCY.to_owned());
+    let recorder = PrometheusBuilder::new().set_buckets_for_metric(latency, &measures::BOUNDS);
+    let recorder = recorder.unwrap_or_default().build_recorder();
     let handle = recorder.handle();
     let _ = metrics::set_global_recorder(recorder);
+    measures::describe();
     handle
+}
+
+/// Sums up what was measured: otherwise each value stays in memory until a client reads the counters.
+async fn keep_up(counted: PrometheusHandle) {
+    loop {
+        tokio::time::sleep(UPKEEP).await;
+        counted.run_upkeep();
+    }
 }

@@ -13,6 +13,7 @@ mod worker;
 mod writer;
 
 use core::fmt::{self, Debug};
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender, TrySendError};
@@ -40,6 +41,8 @@ pub struct Postgres {
     thread: Option<JoinHandle<()>>,
     /// For entries and verification.
     reader: Shared<Connection>,
+    /// How many holds the thread has released.
+    expired: Arc<AtomicU64>,
 }
 
 impl Debug for Postgres {
@@ -127,10 +130,11 @@ impl Postgres {
         reader.prepare(order)?;
         let (jobs, queue) = mpsc::sync_channel::<Job>(QUEUE);
         let connection = Connection::new(settings, clock);
+        let expired = Arc::clone(&connection.expired);
         let work = move || Worker::new(connection, queue, is_writer).work();
         let thread = thread::Builder::new().name("orbs".to_owned()).spawn(work);
         let thread = thread.map_err(|error| Error::Unknown(format!("cannot start a thread: {error}")))?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread), reader: Shared::new(reader) })
+        Ok(Self { jobs: Some(jobs), thread: Some(thread), reader: Shared::new(reader), expired })
     }
 }
 
@@ -163,7 +167,8 @@ impl Ledger for Postgres {
     }
 
     fn backlog(&self) -> Result<Backlog, Error> {
-        self.reader.lock().map_err(|_| gone())?.backlog()
+        let backlog = self.reader.lock().map_err(|_| gone())?.backlog()?;
+        Ok(Backlog { expired: self.expired.load(Ordering::Relaxed), ..backlog })
     }
 
     fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error> {

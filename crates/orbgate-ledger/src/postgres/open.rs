@@ -1,7 +1,7 @@
 //! A connection that comes back, and asks again if an answer got lost.
 
 use core::mem;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
 use std::sync::Arc;
 use std::thread;
@@ -20,7 +20,7 @@ use crate::postgres::feed::{self, Knows, Start};
 use crate::postgres::number::{self, Left};
 use crate::postgres::rows;
 use crate::postgres::settings::Settings;
-use crate::postgres::writer::{self, Became, Known, Returned, Round};
+use crate::postgres::writer::{self, Became, Known, Returned, Round, Written};
 use crate::value::{AccountId, Millis, Order};
 
 /// Version 1 of the schema.
@@ -65,6 +65,8 @@ pub(crate) struct Connection {
     known: Known,
     /// How many entries were written here, and might have no number.
     pub(crate) unnumbered: usize,
+    /// How many holds were released here, because they had expired.
+    pub(crate) expired: Arc<AtomicU64>,
     /// The last start of numbering whose writers hadn't ended.
     unsettled: Option<Start>,
 }
@@ -97,6 +99,7 @@ impl Connection {
             stuck: Vec::new(),
             known: Known::default(),
             unnumbered: 0,
+            expired: Arc::default(),
             unsettled: None,
         }
     }
@@ -144,7 +147,7 @@ impl Connection {
         let mut round = Round::new(self.time(), mem::take(&mut self.known));
         let all = commands.iter().map(|command| &**command).enumerate().collect();
         self.round(all, &mut round, answer);
-        self.unnumbered = self.unnumbered.saturating_add(round.entries);
+        self.wrote(round.written);
         self.known = round.known();
     }
 
@@ -239,12 +242,17 @@ impl Connection {
         if due.is_empty() {
             return Ok(None);
         }
-        let entries = self.once(|client| writer::expire(client, &due, time))?;
-        self.unnumbered = self.unnumbered.saturating_add(entries);
-        Ok(Some(entries > 0))
+        let written = self.once(|client| writer::expire(client, &due, time))?;
+        self.wrote(written);
+        Ok(Some(written.entries > 0))
     }
 
-    /// What has expired and isn't written, and what has no number.
+    fn wrote(&mut self, written: Written) {
+        self.unnumbered = self.unnumbered.saturating_add(written.entries);
+        self.expired.fetch_add(written.expired, Ordering::Relaxed);
+    }
+
+    /// What has expired and isn't written, what has no number, and what is pending. What was released isn't read here.
     pub(crate) fn backlog(&mut self) -> Result<Backlog, Error> {
         let time = self.time();
         self.again(|client| {
@@ -252,7 +260,8 @@ impl Connection {
                 let (now, _) = rows::time(client, time)?;
                 let (accounts, first) = rows::backlog(client, now)?;
                 let age = first.and_then(|first| now.minus(first)).unwrap_or_default();
-                Ok(Backlog { accounts, age, unnumbered: feed::count_unnumbered(client)? })
+                let (unnumbered, pending) = (feed::count_unnumbered(client)?, rows::count_pending(client)?);
+                Ok(Backlog { accounts, age, unnumbered, pending, expired: 0 })
             })
         })
     }

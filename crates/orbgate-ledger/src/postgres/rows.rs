@@ -674,6 +674,11 @@ pub(crate) fn due_accounts(client: &mut Client, now: Millis) -> Result<Vec<Accou
     rows.iter().map(|row| row.name(0, AccountId::new).map_err(strange)).collect()
 }
 
+pub(crate) fn count_pending(client: &mut Client) -> Result<u64, Failed> {
+    let rows = query(client, "SELECT count(*) FROM orbs.hold WHERE state = 'pending'", &[])?;
+    rows.first().ok_or_else(|| strange(()))?.number(0).map_err(strange)
+}
+
 /// How many accounts something has expired in, and since when.
 pub(crate) fn backlog(client: &mut Client, now: Millis) -> Result<(u64, Option<Millis>), Failed> {
     let sql = "SELECT count(DISTINCT account), min(expires_at)::bigint FROM (\

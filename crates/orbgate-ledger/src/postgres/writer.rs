@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ::postgres::Client;
 
-use crate::answer::{Answer, HoldAnswer};
+use crate::answer::{Answer, Cause, HoldAnswer};
 use crate::command::Command;
 use crate::error::Error;
 use crate::model::{Bounds, Rows};
@@ -74,13 +74,29 @@ pub(crate) struct Round {
     before: Known,
     later: Queue,
     whole: BTreeSet<i64>,
-    /// How many entries were written.
+    /// What was written.
+    pub(crate) written: Written,
+}
+
+/// How much was written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Written {
     pub(crate) entries: usize,
+    /// The holds that were released because they had expired.
+    pub(crate) expired: u64,
+}
+
+impl Written {
+    fn add(&mut self, rows: &Rows) {
+        let expired = rows.entries.iter().filter(|entry| entry.cause == Cause::HoldExpired).count();
+        self.entries = self.entries.saturating_add(rows.entries.len());
+        self.expired = self.expired.saturating_add(u64::try_from(expired).unwrap_or(u64::MAX));
+    }
 }
 
 impl Round {
     pub(crate) fn new(given: Option<Millis>, before: Known) -> Self {
-        Self { given, before, later: Queue::default(), whole: BTreeSet::new(), entries: 0 }
+        Self { given, before, later: Queue::default(), whole: BTreeSet::new(), written: Written::default() }
     }
 
     /// What the next round has to know.
@@ -96,7 +112,7 @@ pub(crate) fn batch(
     skips: bool,
     round: &mut Round,
 ) -> Result<Vec<Became>, Failed> {
-    let before = (round.later.clone(), round.whole.clone());
+    let before = (round.later.clone(), round.whole.clone(), round.written);
     client.batch_execute(BEGIN).map_err(failed)?;
     let done = planned(client, commands, skips, round).and_then(|done| {
         // Otherwise another transaction has used a new id meanwhile, and this one sees it the next time.
@@ -105,7 +121,7 @@ pub(crate) fn batch(
     });
     if !matches!(done, Ok(Some(_))) {
         // Nothing of it counts.
-        (round.later, round.whole) = before;
+        (round.later, round.whole, round.written) = before;
     }
     if done.is_err() {
         // The error is what counts.
@@ -162,7 +178,7 @@ fn planned(
     let after = stored(after);
     if before != after {
         writes = true;
-        round.entries = round.entries.saturating_add(after.entries.len());
+        round.written.add(&after);
         if !rows::write(client, &before, &after)? {
             return Ok(None);
         }
@@ -185,20 +201,20 @@ pub(crate) fn writing<T>(
     done.and_then(|done| ended.map(|()| done))
 }
 
-/// Writes at most a batch of what has expired in these accounts, but for those that are locked elsewhere, and returns how many
-/// entries this takes.
-pub(crate) fn expire(client: &mut Client, accounts: &[AccountId], given: Option<Millis>) -> Result<usize, Failed> {
+/// Writes at most a batch of what has expired in these accounts, but for those that are locked elsewhere.
+pub(crate) fn expire(client: &mut Client, accounts: &[AccountId], given: Option<Millis>) -> Result<Written, Failed> {
     writing(client, |client| {
         let Read { rows: before, now, .. } = rows::read(client, &Named::due(accounts), true, given)?;
-        let (mut after, mut count) = (before.clone(), 0_usize);
+        let mut after = before.clone();
         for account in before.accounts.values() {
             let most = after.most_expiries(account.key);
             let expired = plan::expire(&mut after, account.clone(), now, most);
-            let (_, entries) = expired.map_err(|stop| Failed::Wrong(stop.error()))?;
-            count = count.saturating_add(entries);
+            expired.map_err(|stop| Failed::Wrong(stop.error()))?;
         }
+        let mut written = Written::default();
+        written.add(&after);
         rows::write(client, &stored(before), &stored(after))?;
-        Ok(count)
+        Ok(written)
     })
 }
 

@@ -7,6 +7,7 @@ mod verify;
 mod writer;
 
 use core::fmt::{self, Debug};
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::sync::{Arc, OnceLock};
@@ -35,6 +36,8 @@ pub struct Sqlite {
     jobs: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
     stopped: Arc<OnceLock<String>>,
+    /// How many holds the writer has released.
+    expired: Arc<AtomicU64>,
 }
 
 impl Debug for Sqlite {
@@ -62,12 +65,13 @@ impl Sqlite {
         let (connection, order) = open::writer(path, order)?;
         let (jobs, queue) = mpsc::sync_channel(QUEUE);
         let stopped = Arc::new(OnceLock::new());
-        let told = Arc::clone(&stopped);
+        let expired = Arc::default();
+        let told = (Arc::clone(&stopped), Arc::clone(&expired));
         let time = Arc::clone(&clock);
         let work = move || Writer::new(connection, order, time, queue, told).work();
         let thread = thread::Builder::new().name("orbs".to_owned()).spawn(work);
         let thread = thread.map_err(|error| Error::Unknown(format!("cannot start a thread: {error}")))?;
-        Ok(Self { path: path.to_owned(), clock, jobs: Some(jobs), thread: Some(thread), stopped })
+        Ok(Self { path: path.to_owned(), clock, jobs: Some(jobs), thread: Some(thread), stopped, expired })
     }
 
     /// Copies the ledger into a new file while commands run. The copy is durable and complete, and has every command that
@@ -124,7 +128,8 @@ impl Ledger for Sqlite {
         let accounts = rows.count_due(now).map_err(Stop::error)?;
         let first = rows.first_due().map_err(Stop::error)?;
         let age = first.and_then(|first| now.minus(first)).unwrap_or_default();
-        Ok(Backlog { accounts, age, unnumbered: 0 })
+        let pending = rows.count_pending().map_err(Stop::error)?;
+        Ok(Backlog { accounts, age, unnumbered: 0, pending, expired: self.expired.load(Ordering::Relaxed) })
     }
 
     fn keeps_order(&self) -> bool {

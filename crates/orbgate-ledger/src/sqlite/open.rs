@@ -48,7 +48,18 @@ pub(crate) fn reader(path: &Path) -> Result<Connection, Error> {
     let failed = |error: rusqlite::Error| cannot_open(path, &error.to_string());
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     connection.busy_timeout(PATIENCE).map_err(failed)?;
+    is_current(&connection).map_err(Stop::error)?;
     Ok(connection)
+}
+
+/// Whether the file still has the version of this program, because another process can bring it up to date with a newer one.
+pub(crate) fn is_current(connection: &Connection) -> Result<(), Stop> {
+    let version: i32 = connection.prepare_cached("PRAGMA user_version")?.query_row((), |row| row.get(0))?;
+    if usize::try_from(version) == Ok(MIGRATIONS.len()) { Ok(()) } else { Err(Stop::Broken(another_version(version))) }
+}
+
+fn another_version(version: i32) -> String {
+    format!("its version is {version}; this program knows {}", MIGRATIONS.len())
 }
 
 fn cannot_open(path: &Path, why: &str) -> Error {
@@ -114,7 +125,7 @@ fn migrate(connection: &mut Connection) -> Result<(), Why> {
     }
     let done = usize::try_from(version).unwrap_or(usize::MAX);
     let Some(missing) = MIGRATIONS.get(done..) else {
-        return Err(Err(format!("its version is {version}; this program knows {}", MIGRATIONS.len())));
+        return Err(Err(another_version(version)));
     };
     for migration in missing {
         migration(&transaction).map_err(|stop| Err(stop.error().to_string()))?;

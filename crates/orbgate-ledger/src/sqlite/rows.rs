@@ -28,6 +28,8 @@ pub(crate) struct Rows<'c> {
     behind: BTreeSet<i64>,
     /// The place after the last entry, once this transaction has written one.
     end: Option<Place>,
+    /// How many holds this transaction has released, because they had expired.
+    pub(crate) expired: u64,
 }
 
 /// An account as it is in the database now.
@@ -102,7 +104,7 @@ macro_rules! ranked {
 
 impl<'c> Rows<'c> {
     pub(crate) const fn new(connection: &'c Connection) -> Self {
-        Self { connection, last: None, left: usize::MAX, share: 1, behind: BTreeSet::new(), end: None }
+        Self { connection, last: None, left: usize::MAX, share: 1, behind: BTreeSet::new(), end: None, expired: 0 }
     }
 
     /// Commands write at most so much that has expired.
@@ -193,6 +195,11 @@ impl<'c> Rows<'c> {
     pub(crate) fn count_due(&self, now: Millis) -> Result<u64, Stop> {
         let count =
             self.one("SELECT count(*) FROM account WHERE next_due <= ?1", [number(now.get())?], |row| row.number(0))?;
+        Ok(count.unwrap_or_default())
+    }
+
+    pub(crate) fn count_pending(&self) -> Result<u64, Stop> {
+        let count = self.one("SELECT count(*) FROM hold WHERE state = 'pending'", (), |row| row.number(0))?;
         Ok(count.unwrap_or_default())
     }
 
@@ -566,6 +573,7 @@ impl Tables for Rows<'_> {
         if matches!(cause, Cause::HoldExpired | Cause::GrantExpired) {
             self.left = self.left.saturating_sub(1);
         }
+        self.expired = self.expired.saturating_add((*cause == Cause::HoldExpired).into());
         let place = self.end.map_or_else(|| self.end(), Ok)?.after(entry);
         self.end = Some(place);
         self.change(

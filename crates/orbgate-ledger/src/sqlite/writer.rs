@@ -2,6 +2,7 @@
 //! waits, it writes what has expired.
 
 use core::mem;
+use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -15,7 +16,7 @@ use crate::command::Command;
 use crate::error::Error;
 use crate::ledger::{Clock, Reply};
 use crate::plan::{self, Stop, Waits};
-use crate::sqlite::open::PATIENCE;
+use crate::sqlite::open::{self, PATIENCE};
 use crate::sqlite::rows::Rows;
 use crate::value::{Millis, Order};
 
@@ -54,6 +55,8 @@ pub(crate) struct Writer {
     since: usize,
     /// Why the ledger has stopped.
     stopped: Arc<OnceLock<String>>,
+    /// How many holds it has released, because they had expired.
+    expired: Arc<AtomicU64>,
 }
 
 /// A command that was done, but isn't durable yet.
@@ -65,10 +68,10 @@ impl Writer {
         order: Order,
         clock: Arc<dyn Clock>,
         queue: Receiver<Job>,
-        stopped: Arc<OnceLock<String>>,
+        (stopped, expired): (Arc<OnceLock<String>>, Arc<AtomicU64>),
     ) -> Self {
         let (waiting, expiring) = (Vec::new(), Vec::new());
-        Self { connection: Rc::new(connection), order, clock, queue, waiting, expiring, since: 0, stopped }
+        Self { connection: Rc::new(connection), order, clock, queue, waiting, expiring, since: 0, stopped, expired }
     }
 
     /// Works until the ledger is dropped.
@@ -153,6 +156,7 @@ impl Writer {
         };
         let share = if commands.len() == 1 { 1 } else { 2 };
         let mut commands = commands.into_iter();
+        let mut expired = 0;
         let result = self.transaction(begin, |connection, now| {
             let mut rows = Rows::bounded(connection, BATCH, share);
             let mut waits = Waits::default();
@@ -177,10 +181,12 @@ impl Writer {
                     }
                 }
             }
+            expired = rows.expired;
             Ok(())
         });
         match result {
             Ok(()) => {
+                self.expired.fetch_add(expired, Ordering::Relaxed);
                 self.waiting = waiting;
                 done.into_iter().for_each(|(reply, answer)| reply(answer));
             }
@@ -222,6 +228,7 @@ impl Writer {
         if Rows::new(&self.connection).first_due().map_err(Stop::error)?.is_none_or(|due| due > now) {
             return Ok(false);
         }
+        let mut expired = 0;
         self.transaction("BEGIN IMMEDIATE", |connection, _| {
             let mut rows = Rows::new(connection);
             let mut left = BATCH;
@@ -233,8 +240,10 @@ impl Writer {
                     break;
                 }
             }
+            expired = rows.expired;
             Ok(())
         })?;
+        self.expired.fetch_add(expired, Ordering::Relaxed);
         Ok(true)
     }
 
@@ -274,7 +283,8 @@ impl Writer {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => return Err(Error::Busy),
             Err(error) => return Err(Stop::from(error).error()),
         }
-        let done = work(&self.connection, &*self.clock).map_err(Stop::error);
+        let current = open::is_current(&self.connection);
+        let done = current.and_then(|()| work(&self.connection, &*self.clock)).map_err(Stop::error);
         let done =
             done.and_then(|()| self.connection.execute_batch("COMMIT").map_err(|error| Stop::from(error).error()));
         if done.is_err() && !self.connection.is_autocommit() {

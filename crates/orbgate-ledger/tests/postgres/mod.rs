@@ -163,6 +163,13 @@ fn a_schema_of_the_first_version_is_upgraded() {
     let mut old = postgres::Client::connect(&url, postgres::NoTls).unwrap();
     let run = "SELECT orbs.run('{\"balance\": \"nobody\"}')::text";
     assert!(old.query_one(run, &[]).unwrap().get::<_, String>(0).contains("Ok"));
+    // An upgrade is one transaction: one that fails midway changes nothing.
+    server.run(&url, "CREATE TABLE orbs.feed ()");
+    assert!(Postgres::open(&url).unwrap_err().to_string().contains("feed"));
+    let version = old.query_one("SELECT value FROM orbs.setting WHERE name = 'version'", &[]).unwrap();
+    assert_eq!(version.get::<_, String>(0), "1");
+    assert!(old.query_one(run, &[]).is_ok());
+    server.run(&url, "DROP TABLE orbs.feed");
     let ledger = Postgres::open(&url).unwrap();
     // A program of the first version that still runs fails.
     assert!(old.query_one(run, &[]).unwrap_err().as_db_error().unwrap().message().contains("orbs.run"));

@@ -37,6 +37,7 @@ test_tests() {
     # Without them, tests skip themselves.
     apt "$initdb" postgresql || :
     apt /usr/sbin/pgbouncer pgbouncer || :
+    apt promtool prometheus || :
     if apt python3 python3; then scripts; else skip "the scripts in Python: it is missing"; fi
     # One run names all that fails.
     cargo test --workspace --all-features --no-fail-fast
