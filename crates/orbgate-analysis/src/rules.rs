@@ -1,7 +1,7 @@
 //! The rules for targets, how far a decision checked them, and the valid prefix of a malformed target.
 
 use orbgate::sorted::sort_by_key;
-use orbgate::{Decision, Detail, Engine, Profile, Token};
+use orbgate::{Decision, Detail, Engine, Token};
 
 use crate::questions::call;
 
@@ -58,54 +58,26 @@ pub fn target_rules(engine: &Engine, target: &[u8], decision: &Decision<'_>) -> 
     let reached = reached(target, decision);
     let state = |detail: Detail| match decision.detail() {
         Some(broken) if broken == detail => RuleState::Fail,
-        _ if tried_at(detail) < reached => RuleState::Pass,
+        _ if detail.step() < reached => RuleState::Pass,
         _ => RuleState::NotReached,
     };
     let profile = engine.target();
-    let of_the_policy = Detail::ALL.into_iter().filter(|detail| is_of(profile, *detail));
+    let of_the_policy = Detail::ALL.into_iter().filter(|detail| detail.is_of(profile));
     let mut rules: Vec<_> = of_the_policy.map(|detail| TargetRule { detail, state: state(detail) }).collect();
     sort_by_key(&mut rules, |rule| rule.detail.rule());
     rules
 }
 
-/// Whether a policy with this profile has the rule. Rules for escapes apply only to profiles that accept
-/// escapes.
-const fn is_of(profile: Profile, detail: Detail) -> bool {
-    match profile {
-        _ if !detail.is_of_target() => false,
-        Profile::Strict => !matches!(detail.rule(), 13..=19),
-        Profile::EncodedParams => !matches!(detail, Detail::Percent),
-    }
-}
-
-/// The step at which a rule has been checked completely. The rules of one step are checked together, byte by byte, so
-/// if one is broken, none of them is complete.
-const fn tried_at(detail: Detail) -> u8 {
-    match detail {
-        Detail::Method => 1,
-        Detail::Byte => 3,
-        Detail::Fragment => 4,
-        Detail::Form => 5,
-        Detail::Backslash => 6,
-        Detail::EmptySegment => 8,
-        Detail::DotSegment => 9,
-        // The limits on segments. The limit on bytes is checked at `LIMIT_ON_BYTES`.
-        Detail::Length => 10,
-        Detail::NonCanonicalLiteral => BESIDE_THE_POLICY,
-        Detail::AmbiguousCase => 12,
-        _ => 7,
-    }
-}
-
+/// The limit on bytes is checked before the limits on segments.
 const LIMIT_ON_BYTES: u8 = 2;
 /// Rules that read the policy are checked only for callers with a token.
-const BESIDE_THE_POLICY: u8 = 11;
+const BESIDE_THE_POLICY: u8 = Detail::NonCanonicalLiteral.step();
 
 /// The step at which the decision was made.
 fn reached(target: &[u8], decision: &Decision<'_>) -> u8 {
     match (decision.detail(), decision.reason()) {
         (Some(Detail::Length), _) if !(1..=LONGEST).contains(&target.len()) => LIMIT_ON_BYTES,
-        (Some(detail), _) => tried_at(detail),
+        (Some(detail), _) => detail.step(),
         (None, reason) if reason.is_without_token() => BESIDE_THE_POLICY,
         (None, _) => u8::MAX,
     }

@@ -22,7 +22,7 @@ pub use crate::listing::{Alternative, Closed, Requirement, Route, Scope, ScopeIn
 #[cfg(feature = "yaml")]
 pub use crate::policy::{Policy, PolicyError};
 #[doc(hidden)]
-pub use crate::tables::reason::Named;
+pub use crate::tables::reason::{By, Named};
 pub use crate::tables::reason::{Detail, Effect, Reason};
 pub use crate::tables::route_id::RouteId;
 #[doc(hidden)]

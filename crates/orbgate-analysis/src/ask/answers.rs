@@ -7,7 +7,7 @@ use orbgate::sorted::sort_by_key;
 use orbgate::{Allow, Decision, Detail, Digest, Engine, Location, Orbs, Policy, Reason, Requirement, TokenKind};
 use serde::Serialize;
 
-use crate::{Change, Code, Cost, Demand, Diff, Finding, Level, Levels, Need, Refusal, ScopeUsage, ScopeUse, lint};
+use crate::{Change, Cost, Demand, Diff, Finding, Level, Levels, Need, Refusal, ScopeUsage, ScopeUse, lint};
 
 /// The maximum length of a call in a result, in characters.
 pub const MOST_SHOWN: usize = 300;
@@ -450,12 +450,11 @@ impl<'a> Checked<'a> {
 #[must_use]
 pub fn warnings(policy: &Policy, text: &str) -> Vec<Diagnostic> {
     let findings = lint(policy, text);
-    let is_warning = |code: &Code| matches!(code, Code::Overlap | Code::ColonLiteral);
     let list = findings.list.into_iter();
-    let list = list.filter(|finding| is_warning(&finding.code) && finding.suppressed.is_none());
+    let list = list.filter(|finding| finding.code.decides() && finding.suppressed.is_none());
     let mut warnings: Vec<_> =
         list.map(|finding| Diagnostic { location: finding.location, message: finding.message }).collect();
-    if let (Some(last), true) = (warnings.last(), findings.cut.iter().any(is_warning)) {
+    if let (Some(last), true) = (warnings.last(), findings.cut.iter().any(|code| code.decides())) {
         warnings.push(Diagnostic {
             location: last.location,
             message: "there are more warnings than are listed".to_owned(),

@@ -35,32 +35,88 @@ orbgate::codes! {
     #[derive(PartialOrd, Ord)]
     #[non_exhaustive]
     pub enum Code {
-        Overlap: "overlap", "two routes with the same method match the same path, but need different scopes or orbs", Level::Warning;
-        ShadowedRoute: "shadowed_route", "some paths of a route are denied, because a more specific template lacks its method", Level::Warning;
-        InferenceElsewhere: "inference_elsewhere", "an inference scope is in an API that accepts any token", Level::Error;
-        UnstatedGet: "unstated_get", "a call that only reads consumes orbs without a stated amount", Level::Warning;
-        UnstatedAmount: "unstated_amount", "a route consumes orbs without a stated amount, and others of its scope state theirs", Level::Note;
-        SimilarScopes: "similar_scopes", "two scopes differ in one character", Level::Warning;
-        CaseOrPlural: "case_or_plural", "two names differ only in case or plural", Level::Warning;
-        ColonLiteral: "colon_literal", "a literal looks like a parameter of another format", Level::Warning;
-        ForeignTemplate: "foreign_template", "a path is written as in the route table of a web framework, and means something else here", Level::Warning;
-        RepeatedBasePath: "repeated_base_path", "a route begins with the base path, which comes before every route", Level::Warning;
-        SimilarLiterals: "similar_literals", "two literals of paths differ in one character", Level::Warning;
-        UnknownMethod: "unknown_method", "a method isn't a standard HTTP method", Level::Warning;
-        ScopeWithoutRoutes: "scope_without_routes", "a scope has no route", Level::Note;
-        NoPermits: "no_permits", "a scope has no description", Level::Note;
-        RepeatedRequirement: "repeated_requirement", "a route states what it needs, although its scope states the same", Level::Note;
-        NoEndMarker: "no_end_marker", "the file has no end marker (`...`), so a truncated copy looks complete", Level::Note;
-        BadSuppression: "bad_suppression", "a suppression lacks a known code or a reason", Level::Error;
-        UnusedSuppression: "unused_suppression", "a suppression has no matching finding", Level::Warning;
+        Overlap: "overlap", "two routes with the same method match the same path, but need different scopes or orbs", Row::new(Level::Warning).decides();
+        ShadowedRoute: "shadowed_route", "some paths of a route are denied, because a more specific template lacks its method", Row::new(Level::Warning);
+        InferenceElsewhere: "inference_elsewhere", "an inference scope is in an API that accepts any token", Row::new(Level::Error);
+        UnstatedGet: "unstated_get", "a call that only reads consumes orbs without a stated amount", Row::new(Level::Warning);
+        UnstatedAmount: "unstated_amount", "a route consumes orbs without a stated amount, and others of its scope state theirs", Row::new(Level::Note);
+        SimilarScopes: "similar_scopes", "two scopes differ in one character", Row::new(Level::Warning);
+        CaseOrPlural: "case_or_plural", "two names differ only in case or plural", Row::new(Level::Warning);
+        ColonLiteral: "colon_literal", "a literal looks like a parameter of another format", Row::new(Level::Warning).decides().mended_by(Mend::Parameters);
+        ForeignTemplate: "foreign_template", "a path is written as in the route table of a web framework, and means something else here", Row::new(Level::Warning);
+        RepeatedBasePath: "repeated_base_path", "a route begins with the base path, which comes before every route", Row::new(Level::Warning);
+        SimilarLiterals: "similar_literals", "two literals of paths differ in one character", Row::new(Level::Warning);
+        UnknownMethod: "unknown_method", "a method isn't a standard HTTP method", Row::new(Level::Warning);
+        ScopeWithoutRoutes: "scope_without_routes", "a scope has no route", Row::new(Level::Note);
+        NoPermits: "no_permits", "a scope has no description", Row::new(Level::Note);
+        RepeatedRequirement: "repeated_requirement", "a route states what it needs, although its scope states the same", Row::new(Level::Note);
+        NoEndMarker: "no_end_marker", "the file has no end marker (`...`), so a truncated copy looks complete", Row::new(Level::Note).mended_by(Mend::EndMarker);
+        BadSuppression: "bad_suppression", "a suppression lacks a known code or a reason", Row::new(Level::Error).stays();
+        UnusedSuppression: "unused_suppression", "a suppression has no matching finding", Row::new(Level::Warning).stays().mended_by(Mend::Suppression);
     }
-    /// The default level.
-    fn level -> Level;
+    #[doc(hidden)]
+    fn row -> Row;
+}
+
+/// What follows from a code. Whoever adds one says all of it in its row.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    level: Level,
+    decides: bool,
+    stays: bool,
+    mend: Option<Mend>,
+}
+
+/// How a finding can be mended without asking anybody.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mend {
+    EndMarker,
+    Suppression,
+    Parameters,
+}
+
+impl Row {
+    const fn new(level: Level) -> Self {
+        Self { level, decides: false, stays: false, mend: None }
+    }
+
+    const fn decides(self) -> Self {
+        Self { decides: true, ..self }
+    }
+
+    const fn stays(self) -> Self {
+        Self { stays: true, ..self }
+    }
+
+    const fn mended_by(self, mend: Mend) -> Self {
+        Self { mend: Some(mend), ..self }
+    }
 }
 
 impl Code {
     /// The page that describes the codes, each under a heading of its name.
     pub const PAGE: &str = "https://github.com/orbgate/orbgate/blob/main/docs/lint.md";
+
+    /// The default level.
+    #[must_use]
+    pub const fn level(self) -> Level {
+        self.row().level
+    }
+
+    /// Whether a finding affects which route decides.
+    pub(crate) const fn decides(self) -> bool {
+        self.row().decides
+    }
+
+    /// Whether a finding is about suppressions themselves, and can't be suppressed.
+    pub(super) const fn stays(self) -> bool {
+        self.row().stays
+    }
+
+    pub(super) const fn mend(self) -> Option<Mend> {
+        self.row().mend
+    }
 
     /// The code with this string.
     #[must_use]

@@ -7,7 +7,7 @@ use core::ops::Range as Span;
 
 use orbgate::Policy;
 
-use super::code::Code;
+use super::code::Mend;
 use super::finding::Finding;
 use super::run::lint;
 use crate::text::Text;
@@ -53,18 +53,17 @@ fn fix<'f>(finding: &'f Finding, text: &Text) -> Option<Fix<'f>> {
     if finding.suppressed.is_some() {
         return None;
     }
-    let (title, (span, new)) = match finding.code {
-        Code::NoEndMarker => ("End the file in `...`".to_owned(), end_marker(text)),
-        Code::UnusedSuppression => {
+    let (title, (span, new)) = match finding.code.mend()? {
+        Mend::EndMarker => ("End the file in `...`".to_owned(), end_marker(text)),
+        Mend::Suppression => {
             let comment = text.byte_at(finding.location);
             ("Remove the suppression".to_owned(), (without_comment(comment, text), String::new()))
         }
-        Code::ColonLiteral => {
+        Mend::Parameters => {
             let span = text.word(finding.location);
             let new = with_parameters(text.slice(span.clone()));
             (format!("Write `{new}`"), (span, new))
         }
-        _ => return None,
     };
     Some(Fix { finding, title, span, new })
 }

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::collections::HashMap;
 
-use orbgate::{Decision, Engine, Location, Orbs, OrganisationRule, Reason, Requirement};
+use orbgate::{Decision, Engine, Location, Named, Orbs, OrganisationRule, Reason, Requirement};
 
 use crate::questions::{TableRow, callable_rows};
 
@@ -49,9 +49,14 @@ pub struct CoveredRow<'e> {
     pub outcomes: Vec<Outcome>,
 }
 
-/// The reasons that name no row.
-const OF_THE_POLICY: [Reason; 5] =
-    [Reason::MalformedRequest, Reason::NoToken, Reason::InvalidToken, Reason::NoRoute, Reason::MethodNotDeclared];
+/// Whether a decision by an engine can have the reason, and names no row then.
+fn is_of_the_policy(reason: &Reason) -> bool {
+    let names_row = match reason.named() {
+        Named::Nothing | Named::Template => false,
+        Named::Scope => true,
+    };
+    reason.is_of_engines() && !names_row
+}
 
 const BONUS: &str = "bonus";
 
@@ -103,7 +108,7 @@ impl<'e> Coverage<'e> {
         let has_templates = self.engine.routes().len() > 0 || self.engine.closed().next().is_some();
         // In a policy without templates, no path can have an undeclared method.
         let possible = move |reason: &Reason| has_templates || *reason != Reason::MethodNotDeclared;
-        let reasons = OF_THE_POLICY.into_iter().filter(possible);
+        let reasons = Reason::ALL.into_iter().filter(is_of_the_policy).filter(possible);
         reasons.map(|reason| Outcome {
             name: reason.as_str(),
             alternative: None,

@@ -80,15 +80,17 @@ pub(crate) fn refused(promises: &Promises, status: StatusCode) -> HttpAnswer {
 
 #[cfg(test)]
 mod tests {
-    use orbgate::Reason;
+    use orbgate::{By, Reason};
 
     use super::{ALLOWED, OVERLOADED, REFUSED, shown};
     use crate::config::mode::Mode;
 
     /// The reasons behind a proxy, where nothing is held.
     fn of_proxies() -> impl Iterator<Item = Reason> {
-        let of_gates = [Reason::PublicRoute, Reason::InsufficientUserAuthentication];
-        Reason::ALL.into_iter().filter(move |reason| reason.is_of_engines() || of_gates.contains(reason))
+        Reason::ALL.into_iter().filter(|reason| match reason.by() {
+            By::Engine | By::Gate => true,
+            By::Ledger => false,
+        })
     }
 
     /// The table of docs/gateway/responses.md: one row per decision, one column per mode.
