@@ -6,7 +6,7 @@ use orbgate::Decision;
 use orbgate_token::VerifiedToken;
 
 use crate::credentials::{Credentials, Verified};
-use crate::mcp::McpCall;
+use crate::mcp::call::McpCall;
 
 /// The result for a request: its decision, and the response if it is denied.
 ///
@@ -34,7 +34,7 @@ pub struct Answer<'e, T = VerifiedToken> {
     /// [`Matched::Unknown`](crate::Matched::Unknown) to [`Rules::routed`](crate::Rules::routed) for such a handler; one
     /// that knows it before leaves [`Request::origin`](crate::Request::origin) empty.
     pub preflight: bool,
-    /// Set if the request is for an MCP endpoint. If it [reads its body](McpCall::reads_body), the request isn't decided yet.
+    /// Set if the request is for an MCP endpoint.
     pub mcp: Option<McpCall>,
 }
 
@@ -106,4 +106,10 @@ pub struct Denial {
 impl Denial {
     /// The value of `Cache-Control` of every denial, because caches can keep a 404 or a 405, and some keep a 403.
     pub const CACHE_CONTROL: &'static str = "no-store";
+
+    /// The content type of the body, if there is one.
+    #[must_use]
+    pub fn content_type(&self) -> Option<&'static str> {
+        self.body.as_ref().map(|_| "application/json")
+    }
 }

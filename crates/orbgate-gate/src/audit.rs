@@ -4,7 +4,7 @@ use orbgate::{Decision, TokenKind};
 use serde::{Serialize, Serializer};
 
 use crate::credentials::{Credentials, Verified};
-use crate::orbs::HoldId;
+use crate::orbs::charge::HoldId;
 
 /// An audit record of a decision. Serialised as JSON, it is one line.
 ///

@@ -6,8 +6,8 @@ use core::time::Duration;
 use orbgate::Engine;
 use orbgate_token::{AttemptId, Fetch, FetchError, Judged, KeyCache, Now, Response, Wait};
 
-use crate::answer::Answer;
 use crate::credentials::{Credentials, Verified};
+use crate::next::Next;
 use crate::request::Request;
 use crate::rules::Rules;
 use crate::step::{Checking, Held, Step, Waiting};
@@ -31,11 +31,11 @@ impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
         let opened = self.rules().open(engine, request);
         let token = match opened.token() {
             Ok(token) => token,
-            Err(known) => return Step::Answer(opened.decide(known)),
+            Err(known) => return opened.decide(known).into(),
         };
         let mut progress = self.keys().ask(now.monotonic).holding_a_thread(request.holds_thread);
         match self.keys().judge(token, &mut progress, now) {
-            Judged::Verdict(verdict) => Step::Answer(opened.decide(verdict.into())),
+            Judged::Verdict(verdict) => opened.decide(verdict.into()).into(),
             Judged::Wait(wait) => Step::Wait(Waiting { held: Held::new(request), token: token.into(), progress, wait }),
             Judged::CheckSignature(check) => Step::CheckSignature(Checking { held: Held::new(request), check }),
         }
@@ -45,14 +45,14 @@ impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
     pub fn resume<'e>(&self, engine: &'e Engine, waiting: Waiting, now: Now) -> Step<'e> {
         let Waiting { held, token, mut progress, .. } = waiting;
         match self.keys().judge(&*token, &mut progress, now) {
-            Judged::Verdict(verdict) => Step::Answer(self.decide(engine, &held.request(), verdict.into())),
+            Judged::Verdict(verdict) => self.decide(engine, &held.request(), verdict.into()).into(),
             Judged::Wait(wait) => Step::Wait(Waiting { held, token, progress, wait }),
             Judged::CheckSignature(check) => Step::CheckSignature(Checking { held, check }),
         }
     }
 
     /// Resumes a request after the program has checked its signature.
-    pub fn checked<'e>(&self, engine: &'e Engine, checking: Checking, is_right: bool, now: Now) -> Answer<'e> {
+    pub fn checked<'e>(&self, engine: &'e Engine, checking: Checking, is_right: bool, now: Now) -> Next<'e> {
         let verdict = checking.check.finish(is_right, now.time);
         self.decide(engine, &checking.held.request(), verdict.into())
     }
@@ -99,7 +99,7 @@ impl<R: Borrow<Rules>, K> Gate<R, K> {
         Self { rules, keys }
     }
 
-    /// The result for a request whose credentials were already verified, by this gate or by another verifier.
+    /// What follows for a request whose credentials were already verified, by this gate or by another verifier.
     ///
     /// A pure function. [Open](Rules::open) the request before another verifier checks its token, because the token of
     /// a malformed request isn't read.
@@ -108,7 +108,7 @@ impl<R: Borrow<Rules>, K> Gate<R, K> {
         engine: &'e Engine,
         request: &Request<'_>,
         credentials: Credentials<T>,
-    ) -> Answer<'e, T> {
+    ) -> Next<'e, T> {
         self.rules().open(engine, request).decide(credentials)
     }
 

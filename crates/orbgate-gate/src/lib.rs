@@ -10,11 +10,13 @@ mod lacking;
 mod mcp;
 mod metadata;
 pub mod names;
+mod next;
 mod orbs;
 mod order;
 mod public;
 mod reload;
 mod request;
+mod routed;
 mod routes;
 mod rules;
 mod step;
@@ -27,13 +29,22 @@ pub use crate::challenge::{Challenge, ChallengeError, FullChallenge};
 pub use crate::credentials::{Credentials, Verified};
 pub use crate::gate::Gate;
 pub use crate::header::same_header;
-pub use crate::mcp::{Legacy, Mcp, McpCall, McpEnd, McpError, McpFault, McpRequest, McpResponse};
+pub use crate::mcp::answer::McpRequest;
+pub use crate::mcp::call::McpCall;
+pub use crate::mcp::endpoint::Mcp;
+pub use crate::mcp::error::McpError;
+pub use crate::mcp::fault::McpFault;
+pub use crate::mcp::headers::Legacy;
+pub use crate::mcp::reading::Reading;
+pub use crate::mcp::response::{McpEnd, McpResponse};
 pub use crate::metadata::Metadata;
-pub use crate::orbs::{
-    Amount, ChargedBy, Charging, GateCharges, HandlerOutcome, HoldAnswer, HoldCommand, HoldId, HoldStep, Holds,
-    LedgerCall, LedgerReply, McpOrbs, NoAccount, NoAmount, OnCancelled, OrbRules, Output, RemoteHolds, SettleAnswer,
-    SettledCounts, Settlement, Statement, Uncharged, Unpaid,
-};
+pub use crate::next::Next;
+pub use crate::orbs::charge::{Amount, Charging, HoldCommand, HoldId, NoAmount, Unpaid};
+pub use crate::orbs::holds::{HoldAnswer, Holds, Output, SettleAnswer};
+pub use crate::orbs::outcome::{HandlerOutcome, Settlement};
+pub use crate::orbs::remote::{HoldStep, LedgerCall, LedgerReply, RemoteHolds, SettledCounts};
+pub use crate::orbs::rules::{McpOrbs, OnCancelled, OrbRules};
+pub use crate::orbs::statement::{ChargedBy, GateCharges, NoAccount, Statement, Uncharged};
 pub use crate::order::Opened;
 pub use crate::public::{PublicRoutes, PublicRoutesError};
 pub use crate::reload::read::{FileRead, Reloaded};

@@ -4,7 +4,7 @@ use orbgate_token::Verifier;
 
 use crate::answer::Denial;
 use crate::challenge::{fits, is_https_url, is_quotable, requestable};
-use crate::mcp::McpError as MetadataError;
+use crate::mcp::error::McpError as MetadataError;
 use crate::request::Request;
 
 /// The metadata of a protected resource (RFC 9728): its URL, and the issuers of its tokens. A gate with it

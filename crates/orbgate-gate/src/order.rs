@@ -4,12 +4,14 @@ use std::borrow::Cow;
 
 use orbgate::{Decision, Detail, Engine, Reason, Route, Token};
 
-use crate::answer::{Answer, Denial, Misrouted};
+use crate::answer::{Answer, Denial};
 use crate::credentials::{Credentials, Verified};
 use crate::header::is_overridden;
-use crate::mcp::{self, Mcp};
+use crate::mcp::endpoint::Mcp;
+use crate::mcp::target::METHOD;
+use crate::next::Next;
 use crate::public::lacks;
-use crate::request::{Matched, Request, same_template};
+use crate::request::Request;
 use crate::rules::{CorsPreflight, Rules};
 
 /// A request, decided as far as possible without its token.
@@ -24,9 +26,9 @@ use crate::rules::{CorsPreflight, Rules};
 #[derive(Clone, Debug)]
 #[must_use = "a request that is not answered is not protected"]
 pub struct Opened<'e, 'r> {
-    pub(crate) rules: &'r Rules,
-    pub(crate) engine: &'e Engine,
-    pub(crate) request: &'r Request<'r>,
+    rules: &'r Rules,
+    engine: &'e Engine,
+    request: &'r Request<'r>,
     /// The decision without a token. It contains the route that the request matches, so that the target
     /// is read only once.
     tokenless: Decision<'e>,
@@ -57,7 +59,7 @@ impl Rules {
             engine.deny_malformed(Detail::Upgrade)
         } else if !self.ignore_method_override && is_overridden(request.header_names) {
             engine.deny_malformed(Detail::Method)
-        } else if request.method == mcp::METHOD.as_bytes() {
+        } else if request.method == METHOD.as_bytes() {
             // It is virtual: its routes are operations, which only bodies name.
             engine.deny_malformed(Detail::Method)
         } else {
@@ -112,7 +114,7 @@ impl Rules {
             let is_method = matches!(verb, b"POST" | b"GET" | b"DELETE");
             return is_method.then(|| Public { template: template.into(), preflight: true });
         }
-        if verb == mcp::METHOD.as_bytes() {
+        if verb == METHOD.as_bytes() {
             return None;
         }
         let declared = engine.decide(&orbgate::Request {
@@ -126,32 +128,6 @@ impl Rules {
             None => public(verb)?.into(),
         };
         Some(Public { template, preflight: true })
-    }
-
-    /// The same result, unless the router chose a different route than the allowed one. In that case, the request is
-    /// denied like a request without a route. Call it when the router has chosen a handler, if [`Request::matched`]
-    /// wasn't known before.
-    pub fn routed<'e, T: Verified>(
-        &self,
-        engine: &'e Engine,
-        answer: Answer<'e, T>,
-        matched: Matched<'_>,
-    ) -> Answer<'e, T> {
-        let Decision::Allow(allow) = answer.decision else {
-            return answer;
-        };
-        let route = allow.route().map(|route| route.template());
-        let template = answer.template().or(route).unwrap_or_default();
-        let taken = match matched {
-            Matched::Nothing => return answer,
-            Matched::Template(taken) if same_template(taken, template) => return answer,
-            Matched::Template(taken) => taken,
-            Matched::Unknown => "",
-        };
-        let misrouted = Misrouted { allowed: answer.decision, matched: taken.to_owned() };
-        let decision = engine.deny_misrouted();
-        let denied = self.answer(decision, answer.credentials, answer.mcp);
-        self.as_mcp(Answer { misrouted: Some(misrouted), ..denied })
     }
 }
 
@@ -169,12 +145,12 @@ impl<'e, 'r> Opened<'e, 'r> {
         }
     }
 
-    /// The result, given the credentials.
-    pub fn decide<T: Verified>(self, credentials: Credentials<T>) -> Answer<'e, T> {
-        if let (Some((mcp, endpoint)), None) = (self.endpoint, &self.public) {
-            return self.at_endpoint(mcp, endpoint, credentials);
-        }
+    /// What follows, given the credentials.
+    pub fn decide<T: Verified>(self, credentials: Credentials<T>) -> Next<'e, T> {
         let decision = self.decide_unrouted(credentials.token());
+        if let (Some(endpoint), None) = (self.endpoint, &self.public) {
+            return self.rules.at_endpoint(self.engine, self.request, endpoint, decision, credentials);
+        }
         let answer = self.rules.answer(decision, credentials, None);
         let answer = match self.public {
             Some(Public { template, preflight }) => {
@@ -183,13 +159,13 @@ impl<'e, 'r> Opened<'e, 'r> {
             None => answer,
         };
         if self.served.is_some() {
-            return Answer { denial: self.served, ..answer };
+            return Next::Answer(Answer { denial: self.served, ..answer });
         }
-        self.rules.routed(self.engine, answer, self.request.matched)
+        Next::Answer(self.rules.routed(self.engine, answer, self.request.matched))
     }
 
     /// Decides. If the route is already known, only its scope remains to be checked.
-    pub(crate) fn decide_unrouted(&self, token: Option<Token<'_>>) -> Decision<'e> {
+    fn decide_unrouted(&self, token: Option<Token<'_>>) -> Decision<'e> {
         if token.is_none() || self.tokenless.reason() != Reason::NoToken {
             return self.tokenless;
         }
@@ -204,7 +180,7 @@ impl<'e, 'r> Opened<'e, 'r> {
             }),
         };
         let Decision::Deny(deny) = decision else { return decision };
-        let is_virtual = |route: Route<'_>| route.methods().all(|method| method == mcp::METHOD);
+        let is_virtual = |route: Route<'_>| route.methods().all(|method| method == METHOD);
         match deny.reason() == Reason::MethodNotDeclared && deny.route().is_some_and(is_virtual) {
             // No request can have a path that only operations have.
             true => self.engine.deny_misrouted(),

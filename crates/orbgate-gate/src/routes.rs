@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use orbgate::{Engine, Request, Token};
 
-use crate::mcp::Mcp;
+use crate::mcp::endpoint::Mcp;
 use crate::public::PublicRoutes;
 use crate::request::is_parameter;
 

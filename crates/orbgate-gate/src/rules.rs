@@ -7,7 +7,9 @@ use orbgate::{Decision, Reason};
 use crate::answer::{Answer, Denial};
 use crate::challenge::{Challenge, Refusal};
 use crate::credentials::{Credentials, Verified};
-use crate::mcp::{self, Mcp, McpCall};
+use crate::mcp::call::McpCall;
+use crate::mcp::endpoint::Mcp;
+use crate::mcp::target::METHOD;
 use crate::metadata::Metadata;
 use crate::public::PublicRoutes;
 
@@ -97,7 +99,7 @@ impl Rules {
         let methods = || {
             let route = deny.route();
             route.map(|route| {
-                let sendable = route.methods().filter(|method| *method != mcp::METHOD);
+                let sendable = route.methods().filter(|method| *method != METHOD);
                 sendable.collect::<Vec<_>>().join(", ")
             })
         };

@@ -5,6 +5,8 @@ use core::fmt;
 use orbgate_token::{Asked, SignatureCheck, Wait};
 
 use crate::answer::Answer;
+use crate::mcp::reading::Reading;
+use crate::next::Next;
 use crate::request::{Matched, Request};
 
 /// The next step of a request, from a [`Gate`](crate::Gate).
@@ -19,6 +21,17 @@ pub enum Step<'e> {
     Wait(Waiting),
     /// Check this signature, and [report](crate::Gate::checked) whether it is valid.
     CheckSignature(Checking),
+    /// Read the body, and [decide](crate::Rules::decide_body) by it.
+    ReadBody(Reading),
+}
+
+impl<'e> From<Next<'e>> for Step<'e> {
+    fn from(next: Next<'e>) -> Self {
+        match next {
+            Next::Answer(answer) => Self::Answer(answer),
+            Next::ReadBody(reading) => Self::ReadBody(reading),
+        }
+    }
 }
 
 /// A request that waits for keys. You can drop it at any time.

@@ -10,6 +10,8 @@ use orbgate_token::{
 };
 use serde_json::{Value, json};
 
+use crate::answered;
+
 const ORBS: &[u8] = b"/api/v1/external/orbs";
 
 pub(crate) fn verifier() -> Verifier {
@@ -148,12 +150,12 @@ fn an_allow_has_the_token_and_the_charge() {
     // The body is read once the call is allowed, and the token is not verified again.
     let request = Request { allow_bonus_orbs_use: true, ..request };
     let known = answer.credentials.clone();
-    let again = world.gate.decide(Engine::external(), &request, known);
+    let again = answered(world.gate.decide(Engine::external(), &request, known));
     assert!(again.decision.charge().unwrap().bonus_allowed);
     assert_eq!(again.denial, None);
     assert_eq!(answer.allowing_bonus_orbs(), again);
     let refused = Credentials::<VerifiedToken>::Refused("expired");
-    let denied = world.gate.decide(Engine::external(), &request, refused);
+    let denied = answered(world.gate.decide(Engine::external(), &request, refused));
     assert_eq!(denied.clone().allowing_bonus_orbs(), denied);
 }
 
@@ -194,7 +196,7 @@ fn the_decision_is_the_engines_own() {
                 allow_bonus_orbs_use,
                 ..Request::default()
             };
-            let answer = gate.decide(&engine, &request, caller.clone());
+            let answer = answered(gate.decide(&engine, &request, caller.clone()));
             let decision = engine.decide(&orbgate::Request {
                 method: request.method,
                 target: request.target,
@@ -341,7 +343,7 @@ fn every_detail_of_gates_has_an_exchange() {
     for (name, request) in table {
         let answer = world.ask(&request);
         assert_eq!(answer.decision.detail().map(Detail::as_str), Some(name));
-        let again = world.gate.decide(Engine::external(), &request, Credentials::None);
+        let again = answered(world.gate.decide(Engine::external(), &request, Credentials::None));
         assert_eq!(again, answer);
     }
 }

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use orbgate::{Decision, Engine, Policy, Reason};
-use orbgate_gate::{Answer, Challenge, Credentials, FullChallenge, Gate, Matched, Mcp, McpRequest, Request, Rules};
+use orbgate_gate::{
+    Answer, Challenge, Credentials, FullChallenge, Gate, Matched, Mcp, McpRequest, Next, Request, Rules,
+};
 use orbgate_testing::signer::{AUDIENCE, ISSUER, NOW, Signer, claims, header, key_set, now, with};
 use orbgate_token::{ClaimPath, ClaimTest, Derived, Issuer, Keys, KindRules, VerifiedToken, Verifier};
 use serde_json::{Value, json};
+
+use crate::answered;
 
 const POLICY: &str = include_str!("../../../policy/cases/policies/step-up.yaml");
 
@@ -39,7 +43,7 @@ fn derived() -> Vec<Derived> {
 fn ask<'e>(rules: &Rules, engine: &'e Engine, line: &str, token: VerifiedToken) -> Answer<'e> {
     let (method, target) = line.split_once(' ').unwrap();
     let request = Request { method: method.as_bytes(), target: target.as_bytes(), ..Request::default() };
-    Gate::new(rules, ()).decide(engine, &request, Credentials::Token(token))
+    answered(Gate::new(rules, ()).decide(engine, &request, Credentials::Token(token)))
 }
 
 fn engine(policy: &str) -> Engine {
@@ -236,14 +240,14 @@ fn mcp_clients_get_initial_scopes_only_to_start_with() {
     let request =
         Request { method: b"POST", target: b"/mcp", matched: Matched::Template("/mcp"), ..Request::default() };
     let call = |tool: &str, credentials: Credentials<VerifiedToken>| {
-        let opened = Gate::new(&rules, ()).decide(&engine, &request, credentials);
+        let next = Gate::new(&rules, ()).decide(&engine, &request, credentials);
         let body =
             json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": {} } });
         let body = body.to_string();
         let message = McpRequest { headers: &[(b"content-type", b"application/json")], body: Ok(body.as_bytes()) };
-        match opened.mcp.clone().filter(|call| call.reads_body().is_some()) {
-            Some(call) => told(&rules.decide_body(&engine, &call, opened.credentials, message)),
-            None => told(&opened),
+        match next {
+            Next::ReadBody(reading) => told(&rules.decide_body(&engine, reading, message)),
+            Next::Answer(answer) => told(&answer),
         }
     };
     let held = || Credentials::Token(token(true, "write:a", &json!({})));

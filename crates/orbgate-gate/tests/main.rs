@@ -2,13 +2,16 @@
 #![cfg(test)]
 #![allow(clippy::arithmetic_side_effects, clippy::disallowed_methods, reason = "a test stops at its first surprise")]
 
+use core::fmt::Debug;
+
+use orbgate_gate::{Answer, Next, Reading};
+
 mod exchange;
 mod follower;
 mod login;
 mod mcp;
 mod mcp_orbs;
 mod mcp_sessions;
-
 mod orbs;
 mod outside;
 mod public;
@@ -16,3 +19,19 @@ mod reload;
 mod remote;
 mod simulation;
 mod waiting;
+
+/// The result of a request that needs no body.
+fn answered<T: Debug>(next: Next<'_, T>) -> Answer<'_, T> {
+    match next {
+        Next::Answer(answer) => answer,
+        Next::ReadBody(reading) => panic!("{reading:?}"),
+    }
+}
+
+/// A request to an MCP endpoint that its body decides.
+fn reading<T: Debug>(next: Next<'_, T>) -> Reading<T> {
+    match next {
+        Next::ReadBody(reading) => reading,
+        Next::Answer(answer) => panic!("{answer:?}"),
+    }
+}

@@ -9,10 +9,12 @@ use base64::engine::general_purpose::STANDARD;
 use orbgate::{Decision, Detail, Engine, Policy, Reason, Token, TokenKind};
 use orbgate_gate::{
     Answer, Challenge, CorsPreflight, Credentials, FullChallenge, Gate, Legacy, Matched, Mcp, McpFault, McpRequest,
-    Metadata, PublicRoutes, Request, Rules, Unpaid, Verified, check_routes,
+    Metadata, Next, PublicRoutes, Request, Rules, Unpaid, Verified, check_routes,
 };
 use orbgate_token::Verifier;
 use serde_json::{Value, json};
+
+use crate::{answered, reading};
 
 const POLICY: &str = include_str!("../../../policy/cases/mcp/policy.yaml");
 const REQUESTS: &str = include_str!("../../../policy/cases/mcp/requests.jsonl");
@@ -43,7 +45,7 @@ fn mcp() -> Mcp {
 }
 
 fn open<'e>(rules: &Rules, engine: &'e Engine, method: &str, target: &str, scopes: &'static str) -> Answer<'e, Holder> {
-    from(rules, engine, (method, target), scopes, &[])
+    answered(from(rules, engine, (method, target), scopes, &[]))
 }
 
 /// The same from pages.
@@ -53,7 +55,7 @@ fn from<'e>(
     (method, target): (&str, &str),
     scopes: &'static str,
     origin: &[&[u8]],
-) -> Answer<'e, Holder> {
+) -> Next<'e, Holder> {
     let (method, target) = (method.as_bytes(), target.as_bytes());
     let request = Request { method, target, origin, matched: MCP, ..Request::default() };
     Gate::new(rules, ()).decide(engine, &request, Credentials::Token(Holder(scopes)))
@@ -69,10 +71,9 @@ fn post<'e>(
     headers: &[Line<'_>],
     body: &[u8],
 ) -> Answer<'e, Holder> {
-    let opened = open(rules, engine, "POST", "/mcp", scopes);
-    assert_eq!(opened.mcp.as_ref().unwrap().reads_body(), Some(4 << 20));
-    assert!(!opened.decision.is_allow() && opened.denial.is_some());
-    rules.decide_body(engine, &opened.mcp.unwrap(), opened.credentials, McpRequest { headers, body: Ok(body) })
+    let reading = reading(from(rules, engine, ("POST", "/mcp"), scopes, &[]));
+    assert_eq!(reading.most_bytes(), 4 << 20);
+    rules.decide_body(engine, reading, McpRequest { headers, body: Ok(body) })
 }
 
 const JSON: Line<'_> = (b"content-type", b"application/json");
@@ -104,11 +105,11 @@ fn the_shared_requests_have_the_written_answers() {
         let scopes = "mcp:connect orders:read";
         let origin: Vec<_> = headers.iter().filter(|(name, _)| *name == b"Origin").map(|(_, value)| *value).collect();
         let answer = match from(&rules, &engine, ("POST", "/mcp"), scopes, &origin) {
-            Answer { mcp: Some(call), credentials, .. } if call.reads_body().is_some() => {
+            Next::ReadBody(reading) => {
                 let request = McpRequest { headers: &headers, body: Ok(&body) };
-                rules.decide_body(&engine, &call, credentials, request)
+                rules.decide_body(&engine, reading, request)
             }
-            answer => answer,
+            Next::Answer(answer) => answer,
         };
         let call = answer.mcp.as_ref().unwrap();
         let status = answer.denial.as_ref().map_or(200, |denial| u64::from(denial.status));
@@ -164,7 +165,7 @@ fn no_request_has_the_virtual_method() {
             access_control_request_method: &[method.as_bytes()],
             ..Request::default()
         };
-        let answer = Gate::new(&rules, ()).decide::<Holder>(&engine, &request, Credentials::None);
+        let answer = answered(Gate::new(&rules, ()).decide::<Holder>(&engine, &request, Credentials::None));
         assert_eq!(answer.decision.is_allow(), passes, "{target} {method}");
         assert_eq!(answer.preflight, passes);
     }
@@ -224,9 +225,14 @@ fn the_origin_comes_before_the_token() {
             (&[b"https://app.example", b"https://evil.example"], false),
         ] {
             for method in ["POST", "GET", "DELETE", "OPTIONS"] {
-                let answer = from(&rules, &engine, (method, "/mcp"), "mcp:connect", origin);
-                let call = answer.mcp.as_ref().unwrap();
-                assert_eq!(call.fault() == Some(McpFault::Origin), !is_accepted, "{method} {origin:?}");
+                let next = from(&rules, &engine, (method, "/mcp"), "mcp:connect", origin);
+                assert_eq!(matches!(next, Next::ReadBody(_)), is_accepted && method == "POST", "{method} {origin:?}");
+                let answer = match next {
+                    Next::Answer(answer) => Some(answer),
+                    Next::ReadBody(_) => None,
+                };
+                let fault = answer.as_ref().and_then(|answer| answer.mcp.as_ref().unwrap().fault());
+                assert_eq!(fault == Some(McpFault::Origin), !is_accepted, "{method} {origin:?}");
                 let request = Request {
                     method: method.as_bytes(),
                     target: b"/mcp",
@@ -234,16 +240,16 @@ fn the_origin_comes_before_the_token() {
                     access_control_request_method: &[b"POST"],
                     ..Request::default()
                 };
-                let bare = Gate::new(&rules, ()).decide::<Holder>(&engine, &request, Credentials::None);
+                let bare = answered(Gate::new(&rules, ()).decide::<Holder>(&engine, &request, Credentials::None));
                 if !is_accepted {
                     let denial = bare.denial.unwrap();
                     assert_eq!((denial.status, denial.www_authenticate, denial.body), (403, None, None));
-                    assert_eq!(answer.denial.unwrap().status, 403);
-                    assert!(call.reads_body().is_none() && !bare.preflight);
+                    assert_eq!(answer.unwrap().denial.unwrap().status, 403);
+                    assert!(!bare.preflight);
                 }
             }
             // Only the endpoint has origins.
-            let other = from(&rules, &engine, ("GET", "/x"), "mcp:connect", origin);
+            let other = answered(from(&rules, &engine, ("GET", "/x"), "mcp:connect", origin));
             assert_eq!(other.decision.reason(), Reason::NoRoute);
         }
     }
@@ -281,8 +287,8 @@ fn the_token_comes_before_the_body_and_shows_no_scope_of_the_policy() {
         (Credentials::Refused("expired"), "error=\"invalid_token\", "),
         (Credentials::Unreadable, "error=\"invalid_request\", "),
     ] {
-        let answer = Gate::new(&rules, ()).decide::<Holder>(&engine, &request, credentials);
-        assert_eq!(answer.mcp.as_ref().unwrap().reads_body(), None);
+        let answer = answered(Gate::new(&rules, ()).decide::<Holder>(&engine, &request, credentials));
+        assert!(answer.mcp.is_some());
         let denial = answer.denial.unwrap();
         let expected = format!("Bearer {error}scope=\"mcp:connect\", {metadata}");
         assert_eq!((denial.status, denial.body, denial.www_authenticate.as_deref()), (401, None, Some(&*expected)));
@@ -294,7 +300,7 @@ fn the_token_comes_before_the_body_and_shows_no_scope_of_the_policy() {
     // The gate serves the metadata itself.
     for target in ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp?x=1"] {
         let request = Request { method: b"GET", target: target.as_bytes(), ..Request::default() };
-        let answer = Gate::new(&rules, ()).decide::<Holder>(&engine, &request, Credentials::None);
+        let answer = answered(Gate::new(&rules, ()).decide::<Holder>(&engine, &request, Credentials::None));
         let served = answer.denial.unwrap();
         let document: Value = serde_json::from_slice(&served.body.unwrap()).unwrap();
         assert_eq!(served.status, 200);
@@ -413,20 +419,15 @@ fn only_a_request_has_a_response() {
 fn the_settings_bound_bodies_and_versions() {
     let engine = engine(POLICY);
     let small = rules(mcp().most_bytes(64));
-    let opened = open(&small, &engine, "POST", "/mcp", "orders:read");
-    assert_eq!(opened.mcp.as_ref().unwrap().reads_body(), Some(64));
     let long = call("list_orders");
     for (body, fault) in [
         (Ok(long.as_bytes()), McpFault::TooLarge),
         (Err(McpFault::TooLarge), McpFault::TooLarge),
         (Err(McpFault::Unreadable), McpFault::Unreadable),
     ] {
-        let answer = small.decide_body(
-            &engine,
-            opened.mcp.as_ref().unwrap(),
-            opened.credentials.clone(),
-            McpRequest { headers: &[JSON], body },
-        );
+        let reading = reading(from(&small, &engine, ("POST", "/mcp"), "orders:read", &[]));
+        assert_eq!(reading.most_bytes(), 64);
+        let answer = small.decide_body(&engine, reading, McpRequest { headers: &[JSON], body });
         assert_eq!(answer.mcp.as_ref().unwrap().fault(), Some(fault));
         let detail = if fault == McpFault::TooLarge { Detail::Length } else { Detail::Form };
         assert_eq!((answer.decision.detail(), answer.denial.unwrap().status), (Some(detail), 400));
@@ -441,7 +442,7 @@ fn the_settings_bound_bodies_and_versions() {
 }
 
 #[test]
-fn a_body_is_only_decided_once_and_only_at_the_endpoint() {
+fn a_body_is_only_decided_at_the_endpoint() {
     let (engine, rules) = (engine(POLICY), rules(mcp()));
     let body = call("list_orders");
     let message = McpRequest { headers: &[JSON], body: Ok(body.as_bytes()) };
@@ -449,8 +450,6 @@ fn a_body_is_only_decided_once_and_only_at_the_endpoint() {
     assert!(elsewhere.mcp.is_none() && !elsewhere.decision.is_allow());
     let decided = post(&rules, &engine, "orders:read", &[JSON], body.as_bytes());
     assert!(decided.decision.is_allow());
-    let again = rules.decide_body(&engine, &decided.mcp.unwrap(), decided.credentials, message);
-    assert!(!again.decision.is_allow() && again.denial.is_some());
     // The router's template must be the endpoint's.
     for (matched, is_allowed) in [
         (Matched::Nothing, true),
@@ -460,8 +459,9 @@ fn a_body_is_only_decided_once_and_only_at_the_endpoint() {
         (Matched::Unknown, false),
     ] {
         let request = Request { method: b"POST", target: b"/mcp?session=1", matched, ..Request::default() };
-        let opened = Gate::new(&rules, ()).decide(&engine, &request, Credentials::Token(Holder("orders:read")));
-        let answer = rules.decide_body(&engine, &opened.mcp.unwrap(), opened.credentials, message);
+        let reading =
+            reading(Gate::new(&rules, ()).decide(&engine, &request, Credentials::Token(Holder("orders:read"))));
+        let answer = rules.decide_body(&engine, reading, message);
         assert_eq!(answer.decision.is_allow(), is_allowed, "{matched:?}");
         assert_eq!(answer.misrouted.is_some(), !is_allowed);
         if !is_allowed {
@@ -538,10 +538,10 @@ fn paths_end_in_a_slash_if_the_policys_do() {
     );
     let request =
         Request { method: b"POST", target: b"/mcp/", matched: Matched::Template("/mcp/"), ..Request::default() };
-    let opened = Gate::new(&rules, ()).decide(&engine, &request, Credentials::Token(Holder("orders:read")));
+    let reading = reading(Gate::new(&rules, ()).decide(&engine, &request, Credentials::Token(Holder("orders:read"))));
     let body = call("list_orders");
     let message = McpRequest { headers: &[JSON], body: Ok(body.as_bytes()) };
-    let answer = rules.decide_body(&engine, &opened.mcp.unwrap(), opened.credentials, message);
+    let answer = rules.decide_body(&engine, reading, message);
     assert!(answer.decision.is_allow());
     assert_eq!(answer.mcp.unwrap().target(), Some("/mcp/tools/call/list_orders/"));
     assert!(open(&rules, &engine, "POST", "/mcp", "orders:read").mcp.is_none());

@@ -11,6 +11,8 @@ use orbgate_gate::{
 };
 use serde_json::{Value, json};
 
+use crate::reading;
+
 const POLICY: &str = include_str!("../../../policy/cases/mcp/policy.yaml");
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,9 +154,9 @@ impl World {
         let body = format!("{{\"jsonrpc\":\"2.0\",{id}\"method\":\"tools/call\",\"params\":{params}}}");
         let request =
             Request { method: b"POST", target: b"/mcp", matched: Matched::Template("/mcp"), ..Request::default() };
-        let opened = Gate::new(&self.rules, ()).decide(&self.engine, &request, Credentials::Token(Caller("ada")));
+        let next = Gate::new(&self.rules, ()).decide(&self.engine, &request, Credentials::Token(Caller("ada")));
         let message = McpRequest { headers: &lines, body: Ok(body.as_bytes()) };
-        let answer = self.rules.decide_body(&self.engine, &opened.mcp.unwrap(), opened.credentials, message);
+        let answer = self.rules.decide_body(&self.engine, reading(next), message);
         if !answer.decision.is_allow() {
             return Began::Refused(Box::new(answer));
         }

@@ -11,6 +11,8 @@ use orbgate_gate::{
 };
 use orbgate_token::{NoticeLevel, Verifier};
 
+use crate::answered;
+
 /// A token with every scope and perhaps an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Holder(Option<&'static str>);
@@ -57,7 +59,7 @@ fn ask<'e>(
     request: &Request<'_>,
     account: Option<&'static str>,
 ) -> Answer<'e, Holder> {
-    Gate::new(rules, ()).decide(engine, request, Credentials::Token(Holder(account)))
+    answered(Gate::new(rules, ()).decide(engine, request, Credentials::Token(Holder(account))))
 }
 
 const fn of_policy(_: &orbgate::Route<'_>, _: &Holder) -> Amount {
@@ -92,7 +94,7 @@ fn only_an_allowed_call_that_consumes_holds() {
     }
     let refused =
         Gate::new(&rules, ()).decide::<Holder>(&engine, &request("POST", "/fixed"), Credentials::Refused("x"));
-    assert_eq!(charge(&refused, Amount::OfPolicy), Charging::Nothing);
+    assert_eq!(charge(&answered(refused), Amount::OfPolicy), Charging::Nothing);
 
     let answer = ask(&rules, &engine, &request("POST", "/fixed"), Some("a"));
     let Charging::Hold(hold) = charge(&answer, Amount::OfPolicy) else {

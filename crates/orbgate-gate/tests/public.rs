@@ -6,6 +6,8 @@ use orbgate::{Decision, Detail, Engine, Policy, Reason};
 use orbgate_gate::{Answer, CorsPreflight, Credentials, Gate, Matched, PublicRoutes, Request, Rules, check_routes};
 use orbgate_token::VerifiedToken;
 
+use crate::answered;
+
 const ROUTES: [&str; 3] = ["GET /healthz", "GET /docs/{page}", "POST /login"];
 
 fn rules() -> Rules {
@@ -30,7 +32,7 @@ fn request<'r>(method: &'r str, target: &'r str) -> Request<'r> {
 fn ask<'e>(rules: &Rules, engine: &'e Engine, request: &Request<'_>) -> Answer<'e> {
     let opened = rules.open(engine, request);
     let known = opened.token::<VerifiedToken>();
-    opened.decide(known.unwrap_err())
+    answered(opened.decide(known.unwrap_err()))
 }
 
 #[test]
@@ -349,7 +351,7 @@ fn credentials_change_nothing_of_a_public_route() {
     let engine = engine("strict");
     let gate = Gate::new(rules(), ());
     for known in [Credentials::None, Credentials::Unreadable, Credentials::Refused("expired")] {
-        let answer = gate.decide::<VerifiedToken>(&engine, &request("GET", "/healthz"), known);
+        let answer = answered(gate.decide::<VerifiedToken>(&engine, &request("GET", "/healthz"), known));
         assert_eq!(answer.decision.reason(), Reason::PublicRoute);
         assert_eq!(answer.allowing_bonus_orbs().decision.charge(), None);
     }

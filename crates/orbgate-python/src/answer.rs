@@ -116,13 +116,6 @@ impl Answer {
         self.call.is_some()
     }
 
-    /// Up to how many bytes of the body to read, to decide an MCP request by it; None for any other request, and once it is
-    /// decided.
-    #[getter]
-    fn reads_body(&self) -> Option<usize> {
-        self.call.as_ref()?.reads_body()
-    }
-
     const fn __bool__(&self) -> bool {
         self.is_allow
     }

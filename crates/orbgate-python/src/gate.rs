@@ -12,8 +12,8 @@ use orbgate::Engine;
 use orbgate_analysis::Summary;
 use orbgate_gate::{
     Challenge, Changes, ChargedBy, CorsPreflight, Current, Ending, FileRead, FullChallenge, GateCharges, Legacy,
-    LoadError, LoadRules, Matched, Mcp, McpError, McpFault, McpRequest, Metadata, OrbRules, PublicRoutes, Rules, Step,
-    Uncharged, Unpaid,
+    LoadError, LoadRules, Matched, Mcp, McpError, McpFault, McpRequest, Metadata, Next, OrbRules, PublicRoutes, Rules,
+    Step, Uncharged, Unpaid,
 };
 use orbgate_token::{ConfigError, FetchError, FetchSettings, KeyCache, Now, Response, SecretSource, Verifier};
 use pyo3::exceptions::{PyBaseException, PyValueError};
@@ -321,21 +321,21 @@ impl Gate {
         self.room.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// The result for a request to the MCP endpoint whose answer `reads_body`. `fault` says why the body isn't whole:
+    /// The result for a request to the MCP endpoint whose body had to be read. `fault` says why the body isn't whole:
     /// "too_large", "unreadable" or "busy".
-    #[pyo3(signature = (policy, answer, headers, body, fault=None))]
+    #[pyo3(signature = (policy, reading, headers, body, fault=None))]
     fn decide_body(
         &self,
         py: Python<'_>,
         policy: &Bound<'_, Policy>,
-        answer: &Bound<'_, Answer>,
+        reading: &Bound<'_, Reading>,
         headers: Headers<'_>,
         body: &[u8],
         fault: Option<&str>,
     ) -> PyResult<Answer> {
         guarded(|| {
-            let unread = || PyValueError::new_err("the answer doesn't ask for the body");
-            let call = answer.get().call.as_ref().ok_or_else(unread)?;
+            let decided = || PyValueError::new_err("the request is decided already");
+            let reading = reading.borrow_mut().reading.take().ok_or_else(decided)?;
             let lines: Vec<_> = headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
             let body = match fault {
                 None => Ok(body),
@@ -344,8 +344,7 @@ impl Gate {
                 Some(_) => Err(McpFault::Unreadable),
             };
             let (engine, request) = (policy.get().engine(), McpRequest { headers: &lines, body });
-            let known = answer.get().credentials().clone();
-            let decided = py.detach(|| self.gate.rules().decide_body(engine, call, known, request));
+            let decided = py.detach(|| self.gate.rules().decide_body(engine, reading, request));
             Answer::of(policy, decided, None)
         })
     }
@@ -466,7 +465,14 @@ impl Gate {
             allow_bonus_orbs_use,
             ..orbgate_gate::Request::default()
         };
-        self.gate.decide(engine, &request, known)
+        match self.gate.decide(engine, &request, known) {
+            Next::Answer(answer) => answer,
+            // Its body isn't there any more.
+            Next::ReadBody(reading) => {
+                let request = McpRequest { headers: &[], body: Err(McpFault::Unreadable) };
+                self.gate.rules().decide_body(engine, reading, request)
+            }
+        }
     }
 
     /// The denial of an allowed request whose orbs can't be held.
@@ -493,6 +499,15 @@ pub(crate) struct Waiting {
     /// The end of the wait, on the monotonic clock.
     #[pyo3(get)]
     until: f64,
+}
+
+/// A request whose body must be read before it is decided.
+#[pyclass(module = "orbgate._native")]
+#[derive(Debug)]
+pub(crate) struct Reading {
+    reading: Option<orbgate_gate::Reading>,
+    #[pyo3(get)]
+    most_bytes: usize,
 }
 
 /// A fetch: no redirects, a time limit, and a maximum number of bytes.
@@ -570,6 +585,10 @@ fn taken(policy: &Bound<'_, Policy>, step: Step<'_>, requested_method: Option<&[
             let until = waiting.wait().until.as_secs_f64();
             let waiting = Some(waiting);
             Ok(Py::new(py, Waiting { waiting, until })?.into_any())
+        }
+        Step::ReadBody(reading) => {
+            let most_bytes = reading.most_bytes();
+            Ok(Py::new(py, Reading { reading: Some(reading), most_bytes })?.into_any())
         }
         Step::CheckSignature(_) => Err(PyValueError::new_err("signatures are checked in place")),
     }

@@ -53,7 +53,7 @@ mod _native {
     #[pymodule_export]
     use super::explain::{explain, explain_scope};
     #[pymodule_export]
-    use super::gate::{Fetch, Follower, Gate, Post, Waiting};
+    use super::gate::{Fetch, Follower, Gate, Post, Reading, Waiting};
     #[pymodule_export]
     use super::issuer::TestIssuer;
     #[pymodule_export]

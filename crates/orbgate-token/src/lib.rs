@@ -42,9 +42,10 @@ mod wycheproof;
 pub use crate::account::{AccountClaim, IssuerAccounts};
 pub use crate::algorithm::Algorithm;
 pub use crate::bearer::{BearerError, bearer};
+pub use crate::cache::notices::{Notice, NoticeLevel};
 pub use crate::cache::{
-    Asked, AttemptId, Fetch, FetchError, FetchSettings, Judged, KeyCache, KeyStatus, Notice, NoticeLevel, Now, Post,
-    Response, SettingsError, Wait,
+    Asked, AttemptId, Fetch, FetchError, FetchSettings, Judged, KeyCache, KeyStatus, Now, Post, Response,
+    SettingsError, Wait,
 };
 pub use crate::claim_test::{ClaimTest, ClaimValue};
 #[doc(hidden)]

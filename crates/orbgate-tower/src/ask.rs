@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::HeaderMap;
-use orbgate::{Decision, Engine, Grant};
+use orbgate::{Decision, Detail, Engine, Grant};
 use orbgate_analysis::{Shadowed, explain};
-use orbgate_gate::{Answer, HoldId, McpCall, McpFault, McpRequest, Request, Rules};
+use orbgate_gate::{Answer, HoldId, McpCall, McpFault, McpRequest, Next, Request, Rules};
 use tracing::{Instrument as _, Span};
 
 use crate::charge::Charge;
@@ -84,9 +84,9 @@ impl<V: VerifyToken> Settings<V> {
         // request waits.
         let mut engine = self.engines.load();
         let mut step = self.verifier.ask(&self.rules, &engine, &request);
-        let mut answer = loop {
+        let next = loop {
             match step {
-                ControlFlow::Break(answer) => break answer,
+                ControlFlow::Break(next) => break next,
                 ControlFlow::Continue(pending) => {
                     let pending = self.verifier.wait(pending).await;
                     engine = self.engines.load();
@@ -94,16 +94,17 @@ impl<V: VerifyToken> Settings<V> {
                 }
             }
         };
-        let reading = answer.mcp.take_if(|call| call.reads_body().is_some());
-        if let Some((call, most)) = reading.and_then(|call| call.reads_body().map(|most| (call, most))) {
-            let read = body.message(most).await;
-            let whole = read.and_then(|()| body.whole());
-            let message = McpRequest { headers: body.headers(), body: whole };
-            let credentials = answer.credentials;
-            // A client can take any time over its body: the policy of now decides.
-            engine = self.engines.load();
-            answer = self.rules.decide_body(&engine, &call, credentials, message);
-        }
+        let mut answer = match next {
+            Next::Answer(answer) => answer,
+            Next::ReadBody(reading) => {
+                let read = body.message(reading.most_bytes()).await;
+                let whole = read.and_then(|()| body.whole());
+                let message = McpRequest { headers: body.headers(), body: whole };
+                // A client can take any time over its body: the policy of now decides.
+                engine = self.engines.load();
+                self.rules.decide_body(&engine, reading, message)
+            }
+        };
         if let Some(misrouted) = &answer.misrouted {
             observe::misrouted(&misrouted.allowed, &misrouted.matched, span);
         }
@@ -126,7 +127,10 @@ impl<V: VerifyToken> Settings<V> {
                 }),
                 // The message was refused before any policy was asked about it.
                 None if answer.mcp.is_some() && !answer.decision.is_allow() => answer.decision,
-                None => rules.open(candidate, &request).decide(answer.credentials.clone()).decision,
+                None => match rules.open(candidate, &request).decide(answer.credentials.clone()) {
+                    Next::Answer(other) => other.decision,
+                    Next::ReadBody(_) => candidate.deny_malformed(Detail::Form),
+                },
             };
             Shadowed { enforced: answer.decision, candidate: other }
         });

@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use orbgate::Engine;
 #[cfg(feature = "fetch")]
 use orbgate_gate::Step;
-use orbgate_gate::{Answer, ChargedBy, Credentials, Gate, GateCharges, Request, Rules, Verified, Waiting};
+use orbgate_gate::{ChargedBy, Credentials, Gate, GateCharges, Next, Request, Rules, Verified, Waiting};
 #[cfg(feature = "fetch")]
 use orbgate_token::NoticeLevel;
 use orbgate_token::{Keys, TokenError, VerifiedToken, Verifier};
@@ -39,7 +39,7 @@ pub trait VerifyToken: Send + Sync + 'static {
         rules: &'r Rules,
         engine: &'e Engine,
         request: &'r Request<'r>,
-    ) -> ControlFlow<Answer<'e, Self::Verified>, Pending<'r, Self::Verified>> {
+    ) -> ControlFlow<Next<'e, Self::Verified>, Pending<'r, Self::Verified>> {
         let opened = rules.open(engine, request);
         match opened.token() {
             Ok(token) => ControlFlow::Continue(Pending::Token(token)),
@@ -72,7 +72,7 @@ pub trait VerifyToken: Send + Sync + 'static {
         engine: &'e Engine,
         request: &'r Request<'r>,
         pending: Pending<'r, Self::Verified>,
-    ) -> ControlFlow<Answer<'e, Self::Verified>, Pending<'r, Self::Verified>> {
+    ) -> ControlFlow<Next<'e, Self::Verified>, Pending<'r, Self::Verified>> {
         match pending {
             Pending::Judged(known) => ControlFlow::Break(Gate::new(rules, ()).decide(engine, request, known)),
             other => ControlFlow::Continue(other),
@@ -170,7 +170,7 @@ impl VerifyToken for orbgate_token::KeyFetcher {
         rules: &'r Rules,
         engine: &'e Engine,
         request: &'r Request<'r>,
-    ) -> ControlFlow<Answer<'e>, Pending<'r, VerifiedToken>> {
+    ) -> ControlFlow<Next<'e>, Pending<'r, VerifiedToken>> {
         let gate = Gate::new(rules, self.cache());
         stepped(self, &gate, engine, gate.ask(engine, request, self.now()))
     }
@@ -188,7 +188,7 @@ impl VerifyToken for orbgate_token::KeyFetcher {
         engine: &'e Engine,
         request: &'r Request<'r>,
         pending: Pending<'r, VerifiedToken>,
-    ) -> ControlFlow<Answer<'e>, Pending<'r, VerifiedToken>> {
+    ) -> ControlFlow<Next<'e>, Pending<'r, VerifiedToken>> {
         let gate = Gate::new(rules, self.cache());
         match pending {
             Pending::Keys(waiting) => {
@@ -223,11 +223,12 @@ fn stepped<'e, 'r>(
     gate: &Gate<&Rules, &orbgate_token::KeyCache>,
     engine: &'e Engine,
     step: Step<'e>,
-) -> ControlFlow<Answer<'e>, Pending<'r, VerifiedToken>> {
+) -> ControlFlow<Next<'e>, Pending<'r, VerifiedToken>> {
     fetcher.start_fetches();
     log_notices(fetcher);
     match step {
-        Step::Answer(answer) => ControlFlow::Break(answer),
+        Step::Answer(answer) => ControlFlow::Break(Next::Answer(answer)),
+        Step::ReadBody(reading) => ControlFlow::Break(Next::ReadBody(reading)),
         Step::Wait(waiting) => ControlFlow::Continue(Pending::Keys(waiting)),
         Step::CheckSignature(checking) => ControlFlow::Break(gate.checked(engine, checking, false, fetcher.now())),
     }

@@ -278,8 +278,6 @@ class Answer:
     def fault(self) -> str | None: ...
     @property
     def is_mcp(self) -> bool: ...
-    @property
-    def reads_body(self) -> int | None: ...
     def __bool__(self) -> bool: ...
 
 @final
@@ -349,8 +347,10 @@ class Gate:
         monotonic: float,
         matched: str | None = None,
         holds_thread: bool = False,
-    ) -> Answer | Waiting: ...
-    def resume(self, policy: Policy, waiting: Waiting, time: float, monotonic: float) -> Answer | Waiting: ...
+    ) -> Answer | Waiting | Reading: ...
+    def resume(
+        self, policy: Policy, waiting: Waiting, time: float, monotonic: float
+    ) -> Answer | Waiting | Reading: ...
     def again(
         self,
         answer: Answer,
@@ -365,7 +365,7 @@ class Gate:
     def decide_body(
         self,
         policy: Policy,
-        answer: Answer,
+        reading: Reading,
         headers: list[tuple[bytes, bytes]],
         body: bytes,
         fault: str | None = None,
@@ -447,6 +447,11 @@ class PublicRoutes:
 class Waiting:
     @property
     def until(self) -> float: ...
+
+@final
+class Reading:
+    @property
+    def most_bytes(self) -> int: ...
 
 @final
 class Fetch:

@@ -7,8 +7,8 @@ use std::time::UNIX_EPOCH;
 
 use orbgate::TokenKind;
 use orbgate_gate::{
-    AuditLine, AuditToken, Follower, HoldId, Mcp, McpCall, McpFault, McpRequest, Metadata, RoutesDiffer, Step,
-    Undeclared, audit_json, check_routes,
+    AuditLine, AuditToken, Follower, HoldId, Mcp, McpFault, McpRequest, Metadata, RoutesDiffer, Step, Undeclared,
+    audit_json, check_routes,
 };
 use orbgate_token::{AttemptId, Fetch, Notice, Post, Response, VerifiedToken};
 
@@ -90,7 +90,7 @@ impl<'c> Asking<'c> {
                 let request = parts.request();
                 let step = match known {
                     None => gate.gate.ask(engine, &request, now),
-                    Some((None, known)) => Step::Answer(gate.gate.decide(engine, &request, known)),
+                    Some((None, known)) => gate.gate.decide(engine, &request, known).into(),
                     Some((Some(call), known)) => {
                         Step::Answer(gate.gate.rules().decide_operation(engine, &call, known, request.matched))
                     }
@@ -113,14 +113,13 @@ impl<'c> Asking<'c> {
                     0 => *checking,
                     hash => checking.hashed(&hash.to_le_bytes()),
                 };
-                let answer = gate.gate.checked(engine.engine(), checking, is_right, now);
-                self.step(Step::Answer(answer), unix_ms)
+                let next = gate.gate.checked(engine.engine(), checking, is_right, now);
+                self.step(next.into(), unix_ms)
             }
             Question::Body(body) => {
-                let State::Read(read) = self.step.take() else {
+                let State::Read(reading) = self.step.take() else {
                     return Err(INVALID);
                 };
-                let (call, credentials) = *read;
                 let (gate, engine) = (self.gate()?, self.engine()?);
                 let headers: Vec<_> = body.headers.iter().map(|header| (header.name, header.value)).collect();
                 let whole = match body {
@@ -130,7 +129,7 @@ impl<'c> Asking<'c> {
                     _ => Ok(body.body),
                 };
                 let request = McpRequest { headers: &headers, body: whole };
-                let answer = gate.gate.rules().decide_body(engine.engine(), &call, credentials, request);
+                let answer = gate.gate.rules().decide_body(engine.engine(), *reading, request);
                 self.step(Step::Answer(answer), body.unix_ms)
             }
             Question::IsOver(IsOver { monotonic_ms }) => {
@@ -278,23 +277,21 @@ impl<'c> Asking<'c> {
     fn step(&mut self, step: Step<'_>, unix_ms: u64) -> OrStatus {
         let may_call = self.gate()?.gate.keys().may_fetch();
         let state = match step {
-            Step::Answer(answer) => match answer.mcp.as_ref().and_then(McpCall::reads_body).zip(answer.mcp.clone()) {
-                None => {
-                    let charge = answer.decision.charge().filter(|charge| self.step.keeps && charge.consumes);
-                    let known = charge.map(|_| Box::new((answer.mcp.clone(), answer.credentials.clone())));
-                    match self.step.charged.take() {
-                        Some(charged) => self.charged(answer, charged, unix_ms, may_call)?,
-                        None => self.decided(&answer, unix_ms, may_call)?,
-                    }
-                    known.map_or(State::Idle, State::Known)
+            Step::Answer(answer) => {
+                let charge = answer.decision.charge().filter(|charge| self.step.keeps && charge.consumes);
+                let known = charge.map(|_| Box::new((answer.mcp.clone(), answer.credentials.clone())));
+                match self.step.charged.take() {
+                    Some(charged) => self.charged(answer, charged, unix_ms, may_call)?,
+                    None => self.decided(&answer, unix_ms, may_call)?,
                 }
-                Some((most, call)) => {
-                    let most_bytes = u64::try_from(most).unwrap_or(u64::MAX);
-                    let most_held = u64::try_from(Mcp::MOST_HELD).unwrap_or(u64::MAX);
-                    ReadBody { most_bytes, may_call, most_held }.write(&mut self.to())?;
-                    State::Read(Box::new((call, answer.credentials)))
-                }
-            },
+                known.map_or(State::Idle, State::Known)
+            }
+            Step::ReadBody(reading) => {
+                let most_bytes = u64::try_from(reading.most_bytes()).unwrap_or(u64::MAX);
+                let most_held = u64::try_from(Mcp::MOST_HELD).unwrap_or(u64::MAX);
+                ReadBody { most_bytes, may_call, most_held }.write(&mut self.to())?;
+                State::Read(Box::new(reading))
+            }
             Step::Wait(waiting) => {
                 let until_ms = milliseconds(waiting.wait().until);
                 Wait { until_ms, may_call }.write(&mut self.to())?;

@@ -2,7 +2,7 @@
 
 use core::mem;
 
-use orbgate_gate::{Checking, Credentials, Follower, McpCall, McpResponse, RemoteHolds, Waiting};
+use orbgate_gate::{Checking, Credentials, Follower, McpCall, McpResponse, Reading, RemoteHolds, Waiting};
 use orbgate_token::{AttemptId, VerifiedToken};
 
 use super::request::Charged;
@@ -35,7 +35,7 @@ pub(super) enum State {
     /// The response to a call at an MCP endpoint.
     Response(Box<McpResponse>),
     /// A request to an MCP endpoint whose body must be read.
-    Read(Box<(McpCall, Credentials<VerifiedToken>)>),
+    Read(Box<Reading>),
     /// A request that was allowed, for the next question about it.
     Known(Box<(Option<McpCall>, Credentials<VerifiedToken>)>),
     /// An answer that was too large for the host's room, and what comes after it.

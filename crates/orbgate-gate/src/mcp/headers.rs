@@ -3,10 +3,20 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::Legacy;
 use super::fault::McpFault;
 use super::message::Message;
 use crate::header::same_header;
+
+/// How requests of protocol versions are decided whose headers don't repeat the body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "they are decided or they aren't")]
+pub enum Legacy {
+    /// By the body. Headers that are there must agree with it.
+    #[default]
+    Body,
+    /// They are denied, with the versions that are accepted.
+    Deny,
+}
 
 pub(super) struct Headers<'h>(pub(super) &'h [(&'h [u8], &'h [u8])]);
 

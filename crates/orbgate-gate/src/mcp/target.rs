@@ -5,6 +5,9 @@ use super::message::Message;
 use super::method::{Method, Route, is_notification};
 use super::name::{MOST_NAME, is_name};
 
+/// The virtual method of operations. No HTTP request may have it.
+pub(crate) const METHOD: &str = "MCP";
+
 /// The path of a message's operation below its endpoint, with a leading `/`. `None` if no route can declare it.
 pub(super) fn operation(message: &Message) -> Result<Option<String>, McpFault> {
     let Some(method) = message.method.as_deref() else {

@@ -1,14 +1,16 @@
 //! Which call holds orbs, how many, from which account, and the denial of a call that can't.
 
+use core::fmt;
 use core::time::Duration;
 
 use orbgate::{Decision, Detail, Engine, Orbs, Reason, Route};
 
 use crate::answer::Answer;
 use crate::credentials::{Credentials, Verified};
-use crate::mcp::{McpCall, McpFault};
-use crate::orbs::OrbRules;
+use crate::mcp::call::McpCall;
+use crate::mcp::fault::McpFault;
 use crate::orbs::outcome::MOST_ORBS;
+use crate::orbs::rules::OrbRules;
 use crate::request::same_template;
 use crate::rules::Rules;
 
@@ -259,3 +261,15 @@ fn said(route: &String) -> String {
 }
 
 orbgate_yaml::debug_as_display!(NoAmount);
+
+impl fmt::Display for HoldId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for HoldId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -3,8 +3,9 @@
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use crate::orbs::charge::{HoldCommand, HoldId, Unpaid};
 use crate::orbs::outcome::Settlement;
-use crate::orbs::{HoldCommand, HoldId, OrbRules, Unpaid};
+use crate::orbs::rules::OrbRules;
 
 /// All holds of a program that aren't settled yet.
 ///

@@ -1,28 +1,7 @@
 //! What a handler's outcome means for the orbs that its call holds.
 
-use crate::mcp::{McpEnd, Seen};
-use crate::orbs::OrbRules;
-
-/// What a call costs if its handler was stopped midway, or if its stream failed after the first byte; at an MCP endpoint, also
-/// what other endings cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "it is charged or not")]
-pub enum OnCancelled {
-    /// The whole amount, or what the handler has stated.
-    Capture,
-    /// Nothing.
-    Void,
-}
-
-/// What the results of calls at an MCP endpoint cost that aren't simply complete. Neither has a default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "each is stated")]
-pub struct McpOrbs {
-    /// A result with `isError: true`.
-    pub on_tool_error: OnCancelled,
-    /// A result of the type `input_required`. The client calls again with the input, and that call is held by itself.
-    pub on_input_required: OnCancelled,
-}
+use crate::mcp::response::{McpEnd, Seen};
+use crate::orbs::rules::{McpOrbs, OnCancelled, OrbRules};
 
 /// How a handler ended. Whether the caller reads the answer doesn't matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use orbgate::Detail;
 use serde::{Deserialize, Serialize};
 
-use crate::mcp::McpEnd;
-use crate::orbs::{
-    HandlerOutcome, HoldAnswer, HoldCommand, HoldId, Holds, OrbRules, Output, SettleAnswer, Settlement, Unpaid,
-};
+use crate::mcp::response::McpEnd;
+use crate::orbs::charge::{HoldCommand, HoldId, Unpaid};
+use crate::orbs::holds::{HoldAnswer, Holds, Output, SettleAnswer};
+use crate::orbs::outcome::{HandlerOutcome, Settlement};
+use crate::orbs::rules::OrbRules;
 
 /// The holds of a program in a ledger service.
 ///

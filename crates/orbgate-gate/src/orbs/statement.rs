@@ -5,8 +5,8 @@ use core::fmt::Write as _;
 use orbgate::{Engine, Orbs, Route};
 use orbgate_token::{IssuerAccounts, NoticeLevel};
 
-use crate::orbs::OrbRules;
 use crate::orbs::charge::NoAmount;
+use crate::orbs::rules::OrbRules;
 use crate::request::same_template;
 
 /// What charges the calls of a gate.

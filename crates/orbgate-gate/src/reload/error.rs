@@ -5,9 +5,9 @@ use core::time::Duration;
 use orbgate::{Digest, PolicyError};
 use orbgate_token::ConfigError;
 
-use crate::mcp::McpError;
+use crate::mcp::error::McpError;
 use crate::names;
-use crate::orbs::Uncharged;
+use crate::orbs::statement::Uncharged;
 use crate::public::PublicRoutesError;
 
 /// The maximum number of errors that are printed.

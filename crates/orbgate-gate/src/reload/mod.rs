@@ -10,8 +10,8 @@ use std::collections::HashSet;
 
 use orbgate::{Digest, Engine, Policy};
 
-use crate::mcp::Mcp;
-use crate::orbs::{GateCharges, Statement};
+use crate::mcp::endpoint::Mcp;
+use crate::orbs::statement::{GateCharges, Statement};
 use crate::public::PublicRoutes;
 use crate::routes::{RoutesDiffer, check_routes};
 pub use ending::Ending;

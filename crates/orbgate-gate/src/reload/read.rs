@@ -8,7 +8,7 @@ use orbgate_token::{ConfigError, NoticeLevel};
 
 use super::{Compare, Current, LoadRules};
 use crate::names;
-use crate::orbs::Statement;
+use crate::orbs::statement::Statement;
 use crate::reload::error::LoadError;
 use crate::reload::follower::{Follower, Look};
 

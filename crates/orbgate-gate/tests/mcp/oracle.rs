@@ -4,7 +4,8 @@ use core::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::{JSON, Line, engine, mcp, open, rules};
+use super::{JSON, Line, engine, from, mcp, rules};
+use crate::reading;
 use orbgate_gate::McpRequest;
 
 enum Tree {
@@ -368,7 +369,6 @@ fn request(random: &mut Random) -> (Vec<(&'static str, String)>, String) {
 fn headers_and_bodies_are_read_as_the_oracle_reads_them() {
     let pairs = std::env::var("ORBGATE_MCP_PAIRS").map_or(20_000, |pairs| pairs.parse().unwrap());
     let (engine, rules) = (engine(super::POLICY), rules(mcp()));
-    let opened = open(&rules, &engine, "POST", "/mcp", "mcp:connect orders:read");
     let mut random = Random(0x006d_6370);
     let (mut allowed, mut mapped, mut refused) = (0, 0, 0);
     for _ in 0..pairs {
@@ -376,7 +376,8 @@ fn headers_and_bodies_are_read_as_the_oracle_reads_them() {
         let lines: Vec<Line<'_>> =
             headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).chain([JSON]).collect();
         let request = McpRequest { headers: &lines, body: Ok(body.as_bytes()) };
-        let answer = rules.decide_body(&engine, opened.mcp.as_ref().unwrap(), opened.credentials.clone(), request);
+        let reading = reading(from(&rules, &engine, ("POST", "/mcp"), "mcp:connect orders:read", &[]));
+        let answer = rules.decide_body(&engine, reading, request);
         let call = answer.mcp.as_ref().unwrap();
         let actual = match call.fault() {
             None => Ok(call.target().map(str::to_owned)),

@@ -14,6 +14,8 @@ use orbgate_testing::signer::{AUDIENCE, NOW, Signer, at, base64url};
 use orbgate_token::{Algorithm, AttemptId, FetchSettings, Issuer, KeyCache, KindRules, Now, Verifier};
 use serde_json::json;
 
+use crate::answered;
+
 use self::server::{Flight, Server, ok};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -347,7 +349,7 @@ impl World {
                 assert_eq!(checking.check().algorithm(), Algorithm::Es256);
                 self.judge_key(issuer, kid);
                 let is_right = !asking.forged;
-                let answer = self.gate.checked(Engine::external(), checking, is_right, self.now());
+                let answer = answered(self.gate.checked(Engine::external(), checking, is_right, self.now()));
                 self.judge_answer(&answer, is_right, &asking);
                 match is_right {
                     true => assert_eq!(self.gate.next_fetch(self.monotonic), None),
@@ -359,6 +361,7 @@ impl World {
                 let reason = answer.refused().unwrap();
                 self.judge_refusal(&asking, reason, rested);
             }
+            Step::ReadBody(reading) => panic!("{reading:?}"),
         }
     }
 }

@@ -10,7 +10,7 @@ mod discovery;
 mod error;
 mod introspect;
 mod introspection;
-mod notices;
+pub(crate) mod notices;
 mod places;
 mod progress;
 pub(crate) mod refusals;
@@ -30,7 +30,6 @@ use arc_swap::ArcSwap;
 pub use self::attempt::{AttemptId, Fetch, Post, Wait};
 pub use self::discovery::Response;
 pub use self::error::FetchError;
-pub use self::notices::{Notice, NoticeLevel};
 pub use self::settings::{FetchSettings, SettingsError};
 pub use self::snapshot::KeyStatus;
 

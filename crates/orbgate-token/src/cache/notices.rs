@@ -95,7 +95,8 @@ impl KeyCache {
 mod tests {
     use core::time::Duration;
 
-    use super::super::{FetchError, FetchSettings, KeyCache, Notice, Response};
+    use super::super::{FetchError, FetchSettings, KeyCache, Response};
+    use super::Notice;
     use crate::{SecretSource, Verifier};
 
     /// A line for each notice.

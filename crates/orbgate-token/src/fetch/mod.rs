@@ -18,7 +18,8 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::watch;
 
 use self::client::Client;
-use crate::cache::{Fetch, FetchSettings, Judged, KeyCache, KeyStatus, Notice, Now, Response, SettingsError, Wait};
+use crate::cache::notices::Notice;
+use crate::cache::{Fetch, FetchSettings, Judged, KeyCache, KeyStatus, Now, Response, SettingsError, Wait};
 use crate::error::TokenError;
 use crate::keys::Keys;
 use crate::opaque::SecretSource;

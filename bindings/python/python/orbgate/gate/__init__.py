@@ -496,7 +496,7 @@ class Gate(_native.Gate):
     ) -> Answer:
         """The same, without blocking the event loop while it waits."""
         self._must_not_charge()
-        return self._settle(await self._ask_async(method, target, headers), method, target, router)
+        return self._settle(self._unread(await self._ask_async(method, target, headers)), method, target, router)
 
     def allowed(self, answer: Answer, method: str | bytes, target: str | bytes) -> Allowed:
         """The decision of an allowed request, for the service."""
@@ -534,28 +534,34 @@ class Gate(_native.Gate):
             self._keys.wait(step)
             step = self.resume(self.policy, step, time.time(), time.monotonic())
             self._keys.start()
+        return self._unread(step)
+
+    def _unread(self, step: Answer | _native.Reading) -> Answer:
+        """The result, also for a request whose body nothing reads."""
+        if isinstance(step, _native.Reading):
+            return self.decide_body(self.policy, step, [], b"", "unreadable")
         return step
 
-    async def _ask_body(self, answer: Answer, receive: Receive, headers: _Headers) -> tuple[Answer, Receive]:
+    async def _ask_body(self, reading: _native.Reading, receive: Receive, headers: _Headers) -> tuple[Answer, Receive]:
         """Decides a request to the MCP endpoint by its body. Returns what the service receives: the same bytes."""
-        most = answer.reads_body or 0
+        most = reading.most_bytes
         lines = list(headers)
         stated = [value for name, value in lines if name.lower() == b"content-length"]
         length = int(stated[0]) if len(stated) == 1 and stated[0].isdigit() and len(stated[0]) < 20 else None
         needed = most if length is None else min(length, most)
         if length is not None and length > most:
-            return self.decide_body(self.policy, answer, lines, b"", "too_large"), receive
+            return self.decide_body(self.policy, reading, lines, b"", "too_large"), receive
         if not self.take_room(needed):
-            return self.decide_body(self.policy, answer, lines, b"", "busy"), receive
+            return self.decide_body(self.policy, reading, lines, b"", "busy"), receive
         try:
             body, again = await whole(receive, needed)
             # A client can take any time over its body: the policy of now decides.
             known, fault = (body, None) if isinstance(body, bytes) else (b"", body)
-            return self.decide_body(self.policy, answer, lines, known, fault), again
+            return self.decide_body(self.policy, reading, lines, known, fault), again
         finally:
             self.leave_room(needed)
 
-    async def _ask_async(self, method: str | bytes, target: str | bytes, headers: _Headers) -> Answer:
+    async def _ask_async(self, method: str | bytes, target: str | bytes, headers: _Headers) -> Answer | _native.Reading:
         if self._watch is not None:
             self._watch.start()
         step = self.ask(self.policy, method, target, list(headers), time.time(), time.monotonic())

@@ -74,10 +74,12 @@ class GateMiddleware:
             self._report_unseen(scope["router"])
         method = scope.get("method", "GET")
         target = self._target(scope)
-        answer = await self.gate._ask_async(method, target or b"", scope["headers"])
-        if answer.reads_body is not None and scope["type"] == "http":
-            answer, receive = await self.gate._ask_body(answer, receive, scope["headers"])
-        elif answer and scope["type"] == "websocket" and (answer.is_mcp or self._is_http_only):
+        step = await self.gate._ask_async(method, target or b"", scope["headers"])
+        if isinstance(step, _native.Reading) and scope["type"] == "http":
+            answer, receive = await self.gate._ask_body(step, receive, scope["headers"])
+        else:
+            answer = self.gate._unread(step)
+        if answer and scope["type"] == "websocket" and (answer.is_mcp or self._is_http_only):
             # Nothing would decide its messages, or nothing serves it.
             answer = self.gate.again(answer, method, target or b"", "")
         if not answer:
