@@ -4,7 +4,7 @@ use core::cell::RefCell;
 use core::ffi::c_char;
 use core::mem;
 
-use super::call::Asking;
+use super::asking::Asking;
 use super::gates::{self, Gates, Seen};
 use super::messages::Question;
 use super::progress::{Progress, State, Unread};

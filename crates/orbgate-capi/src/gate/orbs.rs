@@ -8,7 +8,7 @@ use orbgate_gate::{
 };
 use orbgate_token::ConfigError;
 
-use super::call::Asking;
+use super::asking::Asking;
 use super::messages::*;
 use super::options::invalid;
 use super::progress::State;
