@@ -9,6 +9,7 @@ use crate::mcp::reading::Reading;
 #[derive(Debug)]
 #[must_use = "a request that is not answered is not protected"]
 #[expect(clippy::exhaustive_enums, reason = "a driver must handle each")]
+#[expect(clippy::large_enum_variant, reason = "nearly every request has an answer")]
 pub enum Next<'e, T = VerifiedToken> {
     /// The result.
     Answer(Answer<'e, T>),

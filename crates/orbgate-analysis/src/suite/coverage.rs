@@ -50,7 +50,7 @@ pub struct CoveredRow<'e> {
 }
 
 /// Whether a decision by an engine can have the reason, and names no row then.
-fn is_of_the_policy(reason: &Reason) -> bool {
+const fn is_of_the_policy(reason: &Reason) -> bool {
     let names_row = match reason.named() {
         Named::Nothing | Named::Template => false,
         Named::Scope => true,
