@@ -10,15 +10,20 @@ import subprocess
 PAGE = pathlib.Path("docs/speed.md")
 CARGO = "--quiet --locked --release --manifest-path benches/Cargo.toml --no-default-features --features ledger --bin ledger"
 STATEMENTS = [*CARGO.split(), "--target-dir", os.environ.get("TARGET", "target") + "/bench"]
+STORES = "cargo test --quiet --release -p orbgate-ledger --all-features --test all".split()
 CALLERS = "cargo test --quiet --release -p orbgate-tower --all-features --test ledger".split()
+MEASURES = ["speed", "--", "--ignored", "--nocapture", "--test-threads=1"]
 RECORD = """\
 # Ledger, {date}
 
 `cargo xtask bench --ledger` at {commit}: {model}, {processors} processors, at a load of {before:.2f} before it and {after:.2f} after it.
 
-Bare statements write the same rows to the same tables, prepared, in transactions of the same size, with the same `synchronous = FULL`; the best of 300 rounds counts. A
-ledger also reads the account and its grants, chooses among them, and crosses to its thread and back. Then clients send one hold after another, each
-of which waits for its commit. At last, calls of a service go through the tower layer: one that holds nothing and one that holds 10 orbs take turns, over connections
+Bare statements write the same rows to the same tables, in transactions of the same size and as durably; the best round counts. In SQLite they are
+prepared, and a row each. In PostgreSQL, where a pool may lack prepared statements, they have no name; one locks the account, and each table's
+rows are one statement. A ledger also reads the account and its grants, chooses among them, crosses to its thread and back, and checks what it changes.
+It sends what it reads at once, and what it writes with the commit, so the network counts less: "1 ms each way" delays what is sent and what is
+answered. Then clients send one hold after another, each of which waits for its commit, and holds are measured in accounts with much in them, and while
+much expires. At last, calls of a service go through the tower layer: one that holds nothing and one that holds 10 orbs take turns, over connections
 that stay open, each with its account. Times are from the request to the end of the answer's head: a hold's commit is before the handler, and
 settlements share commits after it. SQLite and PostgreSQL sync each commit to the same disk.
 
@@ -57,10 +62,11 @@ def printed(*command: str) -> str:
 def main() -> None:
     # What is built takes the processors from what is measured.
     subprocess.run(["cargo", "build", *STATEMENTS], check=True)
-    subprocess.run([*CALLERS, "--no-run"], check=True)
+    for tests in STORES, CALLERS:
+        subprocess.run([*tests, "--no-run"], check=True)
     before = os.getloadavg()[0]
     tables = []
-    for command in ["cargo", "run", *STATEMENTS], [*CALLERS, "speed", "--", "--ignored", "--nocapture"]:
+    for command in ["cargo", "run", *STATEMENTS], [*STORES, *MEASURES], [*CALLERS, *MEASURES]:
         output = printed(*command)
         print(f"$ {' '.join(command)}\n{output}")
         tables += tables_of(output + "\n")

@@ -30,8 +30,6 @@ pub enum Command {
 
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 impl Command {
-    /// Whether it writes nothing.
-    #[cfg(feature = "sqlite")]
     /// The name of its kind, such as `hold`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
@@ -46,6 +44,8 @@ impl Command {
         }
     }
 
+    /// Whether it writes nothing.
+    #[cfg(feature = "sqlite")]
     pub(crate) const fn only_reads(&self) -> bool {
         matches!(self, Self::Balance(_) | Self::Holds(_))
     }

@@ -53,6 +53,8 @@ pub(crate) struct Fold {
     held: i128,
     grants: BTreeMap<u64, Sums>,
     holds: BTreeMap<Id, Told>,
+    /// When a pending hold expires first.
+    due: Option<Millis>,
 }
 
 /// The orbs of a grant. They may be anything until they are compared.
@@ -76,7 +78,7 @@ struct Told {
 impl Fold {
     pub(crate) fn new(account: AccountId) -> Self {
         let (grants, holds) = (BTreeMap::new(), BTreeMap::new());
-        Self { account, seq: 0, at: Millis::ZERO, available: 0, held: 0, grants, holds }
+        Self { account, seq: 0, at: Millis::ZERO, available: 0, held: 0, grants, holds, due: None }
     }
 
     pub(crate) const fn seq(&self) -> u64 {
@@ -149,6 +151,9 @@ impl Fold {
 
     /// Compares the row of a hold with its entries.
     pub(crate) fn hold(&mut self, hold: &HoldRow, faults: &mut Faults) {
+        if hold.state == State::Pending {
+            self.due = self.due.into_iter().chain([hold.expires_at]).min();
+        }
         let told = self.holds.remove(&hold.id);
         let settlement = hold.settlement.clone().unwrap_or_default();
         let lines = hold.lines.iter().map(|(_, amount)| i128::from(amount.get())).fold(0_i128, i128::saturating_add);
@@ -170,6 +175,10 @@ impl Fold {
         let id = self.account.clone();
         faults.check(self.seq == account.seq, &id, || format!("{} entries, not {}", self.seq, account.seq));
         faults.check(self.at <= account.clock, &id, || "an entry is later than the account's time".to_owned());
+        let open = grants.iter().filter(|grant| grant.available > Orbs::ZERO);
+        let due = open.filter_map(|grant| grant.expires_at).chain(self.due).min();
+        let is_known = due.is_none_or(|due| account.next_due.is_some_and(|next| next <= due));
+        faults.check(is_known, &id, || "something expires before the account is due".to_owned());
         let (mut paid, mut bonus, mut held) = (0_i128, 0_i128, 0_i128);
         for grant in grants {
             let told = self.grants.remove(&grant.seq).unwrap_or_default();
@@ -295,7 +304,7 @@ mod tests {
     /// Each is found by one check only, so without that check it would be found by none.
     #[test]
     fn each_check_finds_what_no_other_one_does() {
-        let rows: [(&str, Tamper); 25] = [
+        let rows: [(&str, Tamper); 27] = [
             ("entry 9 follows 7", |rows| {
                 entry(rows, 8, |entry| entry.seq = 9);
                 of!(rows.accounts[1]).seq = 9;
@@ -356,6 +365,8 @@ mod tests {
             }),
             ("8 entries, not 9", |rows| of!(rows.accounts[1]).seq = 9),
             ("an entry is later than the account's time", |rows| of!(rows.accounts[1]).clock = Millis::ZERO),
+            ("something expires before the account is due", |rows| of!(rows.accounts[1]).next_due = None),
+            ("something expires before the account is due", |rows| of!(rows.holds[id("h3")]).expires_at = Millis::ZERO),
             ("the grant `b` isn't what its entries say", |rows| {
                 let grant = of!(rows.grants[(1, 2)]);
                 (grant.captured, grant.expired) = (orbs(19), orbs(1));

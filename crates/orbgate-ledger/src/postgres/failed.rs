@@ -3,8 +3,8 @@
 use core::error::Error as _;
 use std::io;
 
-use ::postgres::error::SqlState;
 use rustls::pki_types::InvalidDnsNameError;
+use tokio_postgres::error::{DbError, SqlState};
 
 use crate::error::Error;
 use crate::postgres::tls::explained;
@@ -16,6 +16,8 @@ pub(crate) enum Failed {
     Lost(String),
     /// Try again, with less at once: the transaction was in the way of another one.
     Apart(String),
+    /// Another transaction has used a new id meanwhile, and this one sees it the next time.
+    Taken(String),
     /// It would fail again.
     Wrong(Error),
 }
@@ -24,7 +26,7 @@ impl Failed {
     pub(crate) fn error(self) -> Error {
         match self {
             Self::Wrong(error) => error,
-            Self::Lost(why) | Self::Apart(why) => Error::Unknown(why),
+            Self::Lost(why) | Self::Apart(why) | Self::Taken(why) => Error::Unknown(why),
         }
     }
 }
@@ -33,9 +35,12 @@ pub(crate) const fn wrong(why: String) -> Failed {
     Failed::Wrong(Error::Unknown(why))
 }
 
+/// What lets each id be used once.
+const IDS: [&str; 4] = ["hold_pkey", "grants_id_key", "revocation_pkey", "extension_pkey"];
+
 /// Whether an error is of the connection, or of the command.
 #[allow(clippy::needless_pass_by_value, reason = "for `map_err`")]
-pub(crate) fn failed(error: ::postgres::Error) -> Failed {
+pub(crate) fn failed(error: tokio_postgres::Error) -> Failed {
     let why = match error.as_db_error() {
         Some(error) => format!("postgres: {}", error.message()),
         None => format!("postgres: {}", with_cause(&error)),
@@ -43,6 +48,11 @@ pub(crate) fn failed(error: ::postgres::Error) -> Failed {
     match error.code().map(SqlState::code) {
         // Deadlocks.
         Some(code) if code.starts_with("40") => Failed::Apart(why),
+        Some("23505") if error.as_db_error().and_then(DbError::constraint).is_some_and(|name| IDS.contains(&name)) => {
+            Failed::Taken(why)
+        }
+        // A statement divides by zero if it hasn't changed as many rows as it should: what was read under the lock isn't there.
+        Some("22012") => wrong("the ledger contradicts itself: a row changed while a command ran".to_owned()),
         // The server is starting or stopping, the transaction was idle for too long, too many connections, a full disk: nothing
         // of it is the command's fault.
         None => Failed::Lost(why),
@@ -52,7 +62,7 @@ pub(crate) fn failed(error: ::postgres::Error) -> Failed {
 }
 
 /// The same for an error while connecting. What the settings or a certificate are wrong in doesn't come right by itself.
-pub(crate) fn unconnected(error: ::postgres::Error) -> Failed {
+pub(crate) fn unconnected(error: tokio_postgres::Error) -> Failed {
     let wrong = |why: &str| Failed::Wrong(Error::Unknown(format!("postgres: {why}")));
     let tls = error.source().and_then(|cause| cause.downcast_ref::<io::Error>()).and_then(io::Error::get_ref);
     if let Some(error) = tls.and_then(|error| error.downcast_ref::<rustls::Error>()) {
@@ -74,6 +84,6 @@ pub(crate) fn unconnected(error: ::postgres::Error) -> Failed {
 }
 
 /// The driver's own text is only the kind of an error.
-fn with_cause(error: &::postgres::Error) -> String {
+fn with_cause(error: &tokio_postgres::Error) -> String {
     error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
 }

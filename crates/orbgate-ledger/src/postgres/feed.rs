@@ -1,14 +1,15 @@
 //! Reads entries in the order of their numbers. It writes nothing, so that standbys and roles that only read can do it.
 
-use ::postgres::types::Type;
-use ::postgres::{Client, GenericClient, Row};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use crate::answer::{Cursor, Entry};
 use crate::columns::{self, Columns as _};
 use crate::feed::Place;
 use crate::plan::EntryRow;
-use crate::postgres::failed::{Failed, failed};
-use crate::postgres::rows::{self, Parameters, number, select, strange};
+use crate::postgres::client::{Client, Statement};
+use crate::postgres::failed::Failed;
+use crate::postgres::rows::{self, number, select, strange};
 use crate::value::Millis;
 
 /// The entries above `low` that have no number.
@@ -17,15 +18,6 @@ macro_rules! unnumbered {
         " FROM orbs.entry AS e WHERE position > $1 \
          AND NOT EXISTS (SELECT FROM orbs.feed AS f WHERE f.position > $1 AND f.position = e.position)"
     };
-}
-pub(crate) use unnumbered;
-
-pub(crate) fn query<C: GenericClient>(
-    client: &mut C,
-    sql: &str,
-    parameters: Parameters<'_>,
-) -> Result<Vec<Row>, Failed> {
-    client.query_typed(sql, parameters).map_err(failed)
 }
 
 /// What is known before something is read.
@@ -45,46 +37,81 @@ const WRITERS: &str = "SELECT DISTINCT virtualtransaction FROM pg_locks WHERE lo
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
     AND relation IN ('orbs.account'::regclass, 'orbs.entry'::regclass) AND mode IN ('RowShareLock', 'RowExclusiveLock')";
 
+/// Reads a start, in this order: each statement sees what the one before it might have missed.
+pub(crate) const START: [&str; 3] =
+    [rows::TIME, "SELECT coalesce(max(position), 0), pg_is_in_recovery() FROM orbs.entry", WRITERS];
+
 pub(crate) fn start(client: &mut Client, given: Option<Millis>) -> Result<Start, Failed> {
-    let (now, _) = rows::time(client, given)?;
-    let sql = "SELECT coalesce(max(position), 0), pg_is_in_recovery() FROM orbs.entry";
-    let row = client.query_typed_one(sql, &[]).map_err(failed)?;
-    let (position, is_standby) = (row.get(0), row.get(1));
+    let read = client.query_all(START.map(Statement::new).iter())?;
+    let (start, is_standby) = started(&read, given)?;
     // A standby doesn't know the transactions of its primary, but what a writer has known.
     if is_standby {
-        return Ok(Start { now: last_until(client)?, position, writers: Vec::new() });
+        return Ok(Start { now: last_until(client)?, writers: Vec::new(), ..start });
     }
-    // In a later statement, so that each of them is seen.
-    let writers = query(client, WRITERS, &[])?.iter().map(|row| row.get(0)).collect();
-    Ok(Start { now, position, writers })
+    Ok(start)
+}
+
+/// The start that [`START`] has read, and whether it was of a standby.
+pub(crate) fn started(read: &[Vec<Row>], given: Option<Millis>) -> Result<(Start, bool), Failed> {
+    let [time, position, writers] = read else {
+        return Err(strange(()));
+    };
+    let (Some(time), Some(row)) = (time.first(), position.first()) else {
+        return Err(strange(()));
+    };
+    let (now, _) = rows::time_of(time, 0, given)?;
+    let writers = writers.iter().map(|row| row.get(0)).collect();
+    Ok((Start { now, position: row.get(0), writers }, row.get(1)))
 }
 
 /// The time that was written with the newest `low`.
 fn last_until(client: &mut Client) -> Result<Millis, Failed> {
     let sql = "SELECT until FROM orbs.feed WHERE low IS NOT NULL ORDER BY number DESC LIMIT 1";
-    let until = query(client, sql, &[])?.first().map(|row| row.optional_time(0)).transpose().map_err(strange)?;
+    let until = client.query(sql, &[])?.first().map(|row| row.optional_time(0)).transpose().map_err(strange)?;
     Ok(until.flatten().unwrap_or_default())
 }
 
 /// Those of these writers that still run.
 pub(crate) fn running(client: &mut Client, writers: &[String]) -> Result<Vec<String>, Failed> {
-    let now = query(client, WRITERS, &[])?;
+    let now = client.query(WRITERS, &[])?;
     Ok(now.iter().map(|row| row.get(0)).filter(|writer| writers.contains(writer)).collect())
 }
 
+/// The newest `low`, if there is one.
+macro_rules! low {
+    () => {
+        "(SELECT low FROM orbs.feed WHERE low IS NOT NULL ORDER BY number DESC LIMIT 1)"
+    };
+}
+pub(crate) use low;
+
+/// Reads the place after the last entry that has a number, and the newest `low`. Without one, the random number of the ledger.
+pub(crate) const END: &str = concat!(
+    "SELECT number, digest, ",
+    low!(),
+    ", NULL FROM (SELECT number, digest FROM orbs.feed ORDER BY number DESC LIMIT 1) AS last \
+     UNION ALL SELECT NULL, NULL, NULL, value FROM orbs.setting WHERE name = 'ledger' ORDER BY number NULLS LAST"
+);
+
 /// The place after the last entry that has a number, and the newest `low`.
-pub(crate) fn end<C: GenericClient>(client: &mut C) -> Result<(Place, i64), Failed> {
-    let sql = "SELECT number, digest, (SELECT low FROM orbs.feed WHERE low IS NOT NULL ORDER BY number DESC LIMIT 1) \
-               FROM orbs.feed ORDER BY number DESC LIMIT 1";
-    match query(client, sql, &[])?.first() {
-        Some(row) => Ok((place(row, 0)?, row.integer(2).map_err(strange)?.unwrap_or(0))),
-        None => Ok((first(client)?, 0)),
+pub(crate) fn end(client: &mut Client) -> Result<(Place, i64), Failed> {
+    ended(&client.query(END, &[])?)
+}
+
+/// The same as [`END`] has read it.
+pub(crate) fn ended(rows: &[Row]) -> Result<(Place, i64), Failed> {
+    match rows.first() {
+        Some(row) if row.integer(0).map_err(strange)?.is_some() => {
+            Ok((place(row, 0)?, row.integer(2).map_err(strange)?.unwrap_or(0)))
+        }
+        Some(row) => Ok((Place::start(u64::from_str_radix(row.get(3), 16).map_err(strange)?), 0)),
+        None => Err(strange(())),
     }
 }
 
 /// The place before the first entry.
-pub(crate) fn first<C: GenericClient>(client: &mut C) -> Result<Place, Failed> {
-    let rows = query(client, "SELECT value FROM orbs.setting WHERE name = 'ledger'", &[])?;
+pub(crate) fn first(client: &mut Client) -> Result<Place, Failed> {
+    let rows = client.query("SELECT value FROM orbs.setting WHERE name = 'ledger'", &[])?;
     let ledger = rows.first().and_then(|row| u64::from_str_radix(row.get(0), 16).ok()).ok_or_else(|| strange(()))?;
     Ok(Place::start(ledger))
 }
@@ -121,7 +148,7 @@ pub(crate) fn read(client: &mut Client, after: &Cursor, limit: usize) -> Result<
          (SELECT min(expires_at) FROM orbs.grants WHERE available > 0))::bigint",
         unnumbered!()
     );
-    let row = query(client, sql, &[(&low, Type::INT8)])?;
+    let row = client.query(sql, &[(&low, Type::INT8)])?;
     let row = row.first().ok_or_else(|| strange(()))?;
     let (unnumbered, due) = (row.number(0).map_err(strange)?, row.optional_time(1).map_err(strange)?);
     let Some(number) = number_of(client, after)? else {
@@ -136,7 +163,7 @@ pub(crate) fn read(client: &mut Client, after: &Cursor, limit: usize) -> Result<
 /// How many entries have no number yet.
 pub(crate) fn count_unnumbered(client: &mut Client) -> Result<u64, Failed> {
     let (_, low) = end(client)?;
-    let rows = query(client, concat!("SELECT count(*)", unnumbered!()), &[(&low, Type::INT8)])?;
+    let rows = client.query(concat!("SELECT count(*)", unnumbered!()), &[(&low, Type::INT8)])?;
     rows.first().ok_or_else(|| strange(()))?.number(0).map_err(strange)
 }
 
@@ -148,7 +175,7 @@ fn number_of(client: &mut Client, cursor: &Cursor) -> Result<Option<i64>, Failed
     let rows = match (Place::of(cursor), cursor.as_str().split_once('.')) {
         (Some(place), _) => {
             let sql = "SELECT number FROM orbs.feed WHERE number = $1 AND digest = $2";
-            query(client, sql, &[(&number(place.number), Type::INT8), (&place.digest.cast_signed(), Type::INT8)])?
+            client.query(sql, &[(&number(place.number), Type::INT8), (&place.digest.cast_signed(), Type::INT8)])?
         }
         // Of the first version: a transaction and a position.
         (None, Some((xid, position))) => {
@@ -158,7 +185,7 @@ fn number_of(client: &mut Client, cursor: &Cursor) -> Result<Option<i64>, Failed
             let sql = "SELECT f.number FROM orbs.entry AS e JOIN orbs.feed AS f ON f.position = e.position WHERE e.position = $1 \
                        AND e.first_xid::text = $2 AND e.position::text = $3 \
                        AND f.number <= (SELECT value::bigint FROM orbs.setting WHERE name = 'translated')";
-            query(client, sql, &[(&before, Type::INT8), (&xid, Type::TEXT), (&position, Type::TEXT)])?
+            client.query(sql, &[(&before, Type::INT8), (&xid, Type::TEXT), (&position, Type::TEXT)])?
         }
         (None, None) => return Ok(None),
     };
@@ -177,7 +204,7 @@ fn entries(client: &mut Client, after: i64, limit: usize) -> Result<Vec<(Cursor,
             JOIN orbs.grants AS g ON g.account = e.account AND g.seq = (l->>0)::bigint), '[]'))::text \
         FROM orbs.feed AS f JOIN orbs.entry AS e ON e.position = f.position JOIN orbs.account AS a ON a.key = e.account \
         WHERE f.number > $1 ORDER BY f.number LIMIT $2";
-    let rows = query(client, sql, &[(&after, Type::INT8), (&count(limit), Type::INT8)])?;
+    let rows = client.query(sql, &[(&after, Type::INT8), (&count(limit), Type::INT8)])?;
     let read = |row: &Row| Ok((place(row, 0)?.cursor(), serde_json::from_str(row.get(2)).map_err(strange)?));
     rows.iter().map(read).collect()
 }
@@ -193,7 +220,7 @@ pub(crate) fn numbered(client: &mut Client, after: u64, limit: i64) -> Result<Ve
         ", f.number, f.digest FROM orbs.feed AS f JOIN orbs.entry AS e ON e.position = f.position \
          WHERE f.number > $1 ORDER BY f.number LIMIT $2"
     );
-    let rows = query(client, sql, &[(&number(after), Type::INT8), (&limit, Type::INT8)])?;
+    let rows = client.query(sql, &[(&number(after), Type::INT8), (&limit, Type::INT8)])?;
     rows.iter().map(|row| Ok((place(row, AFTER_ENTRY)?, columns::entry(row).map_err(strange)?))).collect()
 }
 
@@ -202,7 +229,7 @@ pub(crate) fn lost(client: &mut Client) -> Result<i64, Failed> {
     let (_, low) = end(client)?;
     let sql = "SELECT count(*) FROM orbs.entry AS e WHERE position <= $1 \
                AND NOT EXISTS (SELECT FROM orbs.feed AS f WHERE f.position = e.position)";
-    Ok(query(client, sql, &[(&low, Type::INT8)])?.first().map_or(0, |row| row.get(0)))
+    Ok(client.query(sql, &[(&low, Type::INT8)])?.first().map_or(0, |row| row.get(0)))
 }
 
 pub(crate) fn count(rows: usize) -> i64 {

@@ -1,7 +1,9 @@
 //! The ledger in PostgreSQL, for more than one machine: group commit as in SQLite, with the database's clock and row locks.
 
+mod client;
 mod failed;
 mod feed;
+mod named;
 mod number;
 mod open;
 mod password;
@@ -10,6 +12,7 @@ mod settings;
 mod tls;
 mod verify;
 mod worker;
+mod write;
 mod writer;
 
 use core::fmt::{self, Debug};

@@ -3,14 +3,15 @@
 //! Writers don't wait for each other's commits, so an entry can have a lower position than another one that has a number already. Each
 //! writer numbers what it sees, in a transaction of its own, and under a lock, so that nothing has two numbers.
 
-use ::postgres::types::Type;
-use ::postgres::{Client, GenericClient, Row};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use crate::columns;
 use crate::feed::Place;
-use crate::postgres::failed::{Failed, failed};
-use crate::postgres::feed::{self, AFTER_ENTRY, Start, count, query, unnumbered};
-use crate::postgres::rows::{Parameters, number, select, strange};
+use crate::postgres::client::{Client, Statement};
+use crate::postgres::failed::Failed;
+use crate::postgres::feed::{self, AFTER_ENTRY, Start, count, low};
+use crate::postgres::rows::{number, select, strange};
 use crate::value::Millis;
 
 /// How many entries get their numbers in a transaction.
@@ -18,6 +19,18 @@ const BATCH: usize = 1000;
 
 /// The entries of older versions are read in parts.
 const PART: &str = "FETCH 10000 FROM before";
+
+/// Whether no other process numbers now.
+const LOCK: &str = "SELECT pg_try_advisory_xact_lock(8029188924)";
+
+/// The first entries above the newest `low` that have no number. Each is looked for by the index, because the planner doesn't know `low`.
+const UNNUMBERED: &str = concat!(
+    "SELECT ",
+    select!(entry),
+    ", position FROM orbs.entry AS e WHERE position > coalesce(",
+    low!(),
+    ", 0) AND (SELECT f.number FROM orbs.feed AS f WHERE f.position = e.position) IS NULL ORDER BY position LIMIT $1"
+);
 
 /// What is left after a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,22 +44,25 @@ pub(crate) enum Left {
 /// Numbers a batch of entries in the order of their positions. Within an account, this is their order there. Must be called in a
 /// transaction that writes. `before` is the last start whose writers hadn't ended.
 pub(crate) fn some(client: &mut Client, given: Option<Millis>, before: &mut Option<Start>) -> Result<Left, Failed> {
-    let lock = client.query_typed_one("SELECT pg_try_advisory_xact_lock(8029188924)", &[]).map_err(failed)?;
-    if !lock.get::<_, bool>(0) {
-        return Ok(Left::Elsewhere);
-    }
     // Later statements see what those have written that had the lock before.
-    let start = feed::start(client, given)?;
+    let sent = [LOCK].into_iter().chain(feed::START).chain([feed::END]).map(Statement::new);
+    let sent: Vec<_> = sent.chain([Statement::new(UNNUMBERED).with(count(BATCH), Type::INT8)]).collect();
+    let read = client.query_all(sent.iter())?;
+    let [lock, start @ .., end, rows] = &read[..] else {
+        return Err(strange(()));
+    };
+    if !lock.first().is_some_and(|row| row.get(0)) {
+        return client.commit_with(&[]).map(|()| Left::Elsewhere);
+    }
+    let (start, _) = feed::started(start, given)?;
     let settled = settled(start, before);
-    let (end, low) = feed::end(client)?;
-    let sql = concat!("SELECT ", select!(entry), ", position", unnumbered!(), " ORDER BY position LIMIT $2");
-    let rows = query(client, sql, &[(&low, Type::INT8), (&count(BATCH), Type::INT8)])?;
+    let (end, low) = feed::ended(end)?;
     let Some(last) = rows.last().map(|row| row.get::<_, i64>(AFTER_ENTRY)) else {
-        return Ok(Left::Nothing);
+        return client.commit_with(&[]).map(|()| Left::Nothing);
     };
     // What isn't seen by now, and has a position up to this one, will never be: its transaction has ended.
     let settled = settled.map(|start| (start.position.min(last), start.now)).filter(|(position, _)| *position > low);
-    write(client, end, &rows, settled)?;
+    client.commit_with(&[write(end, rows, settled)?.0])?;
     Ok(if rows.len() < BATCH { Left::Nothing } else { Left::More })
 }
 
@@ -61,13 +77,8 @@ fn settled(start: Start, before: &mut Option<Start>) -> Option<Start> {
     settled
 }
 
-/// Writes the numbers of entries, and returns the place after them.
-fn write<C: GenericClient>(
-    client: &mut C,
-    after: Place,
-    rows: &[Row],
-    settled: Option<(i64, Millis)>,
-) -> Result<Place, Failed> {
+/// Writes the numbers of entries. The place is after them.
+fn write(after: Place, rows: &[Row], settled: Option<(i64, Millis)>) -> Result<(Statement<'static>, Place), Failed> {
     let (mut place, mut numbers, mut positions, mut digests) = (after, Vec::new(), Vec::new(), Vec::new());
     for row in rows {
         place = place.after(&columns::entry(row).map_err(strange)?);
@@ -78,34 +89,30 @@ fn write<C: GenericClient>(
     let sql = "INSERT INTO orbs.feed (number, position, digest, low, until) \
                SELECT number, position, digest, CASE WHEN number = $4 THEN $5 END, CASE WHEN number = $4 THEN $6 END \
                FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS f (number, position, digest)";
-    let parameters: Parameters<'_> = &[
-        (&numbers, Type::INT8_ARRAY),
-        (&positions, Type::INT8_ARRAY),
-        (&digests, Type::INT8_ARRAY),
-        (&number(place.number), Type::INT8),
-        (&settled.map(|(low, _)| low), Type::INT8),
-        (&settled.map(|(_, until)| number(until.get())), Type::INT8),
-    ];
-    query(client, sql, parameters)?;
-    Ok(place)
+    let statement = Statement::new(sql).with(numbers, Type::INT8_ARRAY).with(positions, Type::INT8_ARRAY);
+    let statement = statement.with(digests, Type::INT8_ARRAY).with(number(place.number), Type::INT8);
+    let statement = statement.with(settled.map(|(low, _)| low), Type::INT8);
+    Ok((statement.with(settled.map(|(_, until)| number(until.get())), Type::INT8), place))
 }
 
 /// Numbers the entries of older versions in the order in which they were read.
-pub(crate) fn all<C: GenericClient>(client: &mut C) -> Result<(), Failed> {
+pub(crate) fn all(client: &mut Client) -> Result<(), Failed> {
     let sql = concat!(
         "DECLARE before NO SCROLL CURSOR FOR SELECT ",
         select!(entry),
         ", position FROM orbs.entry ORDER BY xid, position"
     );
-    client.batch_execute(sql).map_err(failed)?;
+    client.batch_execute(sql)?;
     let last: Option<i64> =
-        query(client, "SELECT max(position) FROM orbs.entry", &[])?.first().and_then(|row| row.get(0));
+        client.query("SELECT max(position) FROM orbs.entry", &[])?.first().and_then(|row| row.get(0));
     let mut place = feed::first(client)?;
     loop {
-        let rows = query(client, PART, &[])?;
+        let rows = client.query(PART, &[])?;
         if rows.is_empty() {
-            return client.batch_execute("CLOSE before").map_err(failed);
+            return client.batch_execute("CLOSE before");
         }
-        place = write(client, place, &rows, last.map(|last| (last, Millis::ZERO)))?;
+        let (statement, after) = write(place, &rows, last.map(|last| (last, Millis::ZERO)))?;
+        client.query_all([&statement].into_iter())?;
+        place = after;
     }
 }

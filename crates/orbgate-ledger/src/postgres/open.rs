@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use ::postgres::error::{Severity, SqlState};
-use ::postgres::types::Type;
-use ::postgres::{Client, Config, Transaction};
+use tokio_postgres::Config;
+use tokio_postgres::types::Type;
 
 use crate::answer::{Cursor, Page};
 use crate::command::Command;
 use crate::error::Error;
 use crate::ledger::{Backlog, Clock};
-use crate::postgres::failed::{Failed, failed, wrong};
+use crate::postgres::client::Client;
+use crate::postgres::failed::{Failed, wrong};
 use crate::postgres::feed::{self, Knows, Start};
 use crate::postgres::number::{self, Left};
 use crate::postgres::rows;
@@ -26,19 +26,20 @@ use crate::value::{AccountId, Millis, Order};
 /// Version 1 of the schema.
 const SCHEMA: &str = include_str!("schema.sql");
 
-type Upgrade = fn(&mut Transaction<'_>) -> Result<(), Failed>;
+type Upgrade = fn(&mut Client) -> Result<(), Failed>;
 
 /// What brings a version up to date with the next one.
-const UPGRADES: [Upgrade; 3] = [
-    |database| database.batch_execute(include_str!("upgrade.sql")).map_err(failed),
+const UPGRADES: [Upgrade; 4] = [
+    |database| database.batch_execute(include_str!("upgrade.sql")),
     |database| {
         // No program of an older version writes meanwhile.
-        database.batch_execute("LOCK TABLE orbs.account; LOCK TABLE orbs.entry").map_err(failed)?;
-        database.batch_execute(include_str!("feed.sql")).map_err(failed)?;
+        database.batch_execute("LOCK TABLE orbs.account; LOCK TABLE orbs.entry")?;
+        database.batch_execute(include_str!("feed.sql"))?;
         number::all(database)?;
-        database.batch_execute(include_str!("fed.sql")).map_err(failed)
+        database.batch_execute(include_str!("fed.sql"))
     },
-    |database| database.batch_execute(include_str!("until.sql")).map_err(failed),
+    |database| database.batch_execute(include_str!("until.sql")),
+    |database| database.batch_execute(include_str!("due.sql")),
 ];
 
 /// For how long commands are sent again.
@@ -74,14 +75,7 @@ pub(crate) struct Connection {
 impl Connection {
     pub(crate) fn new(mut settings: Settings, clock: Option<Arc<dyn Clock>>) -> Self {
         let has_warned = Arc::new(AtomicBool::new(false));
-        let warn = Arc::clone(&has_warned);
         let config = &mut settings.config;
-        config.notice_callback(move |notice| {
-            // The text of the severity is in the server's language.
-            if notice.parsed_severity() == Some(Severity::Warning) || notice.code() == &SqlState::WARNING {
-                warn.store(true, Ordering::SeqCst);
-            }
-        });
         // What the connection string states counts.
         if config.get_application_name().is_none() {
             config.application_name("orbgate");
@@ -110,35 +104,7 @@ impl Connection {
 
     /// Creates the ledger if it isn't there, and checks its version and order.
     pub(crate) fn prepare(&mut self, order: Option<Order>) -> Result<(), Error> {
-        self.again(|client| {
-            let mut transaction = client.transaction().map_err(failed)?;
-            // One process creates it.
-            transaction.batch_execute("SELECT pg_advisory_xact_lock(8029188923)").map_err(failed)?;
-            let exists = "SELECT to_regnamespace('orbs') IS NOT NULL";
-            if !transaction.query_typed_one(exists, &[]).map_err(failed)?.get::<_, bool>(0) {
-                transaction.batch_execute(SCHEMA).map_err(failed)?;
-            }
-            let mut setting = |name: &str| -> Result<String, Failed> {
-                let sql = "SELECT value FROM orbs.setting WHERE name = $1";
-                let row = transaction.query_typed_opt(sql, &[(&name, Type::TEXT)]).map_err(failed)?;
-                Ok(row.map(|row| row.get(0)).unwrap_or_default())
-            };
-            let (version, stored) = (setting("version")?, setting("order")?);
-            let older = version.parse::<usize>().ok().and_then(|version| UPGRADES.get(version.checked_sub(1)?..));
-            for upgrade in older.ok_or_else(|| rows::another_version(&version))? {
-                upgrade(&mut transaction)?;
-            }
-            if let Some(order) = order
-                && order.name() != stored
-            {
-                let sql =
-                    "UPDATE orbs.setting SET value = $1 WHERE name = 'order' AND NOT EXISTS (SELECT FROM orbs.entry)";
-                if transaction.execute_typed(sql, &[(&order.name(), Type::TEXT)]).map_err(failed)? != 1 {
-                    return Err(wrong(format!("the order of the ledger is `{stored}`, not `{}`", order.name())));
-                }
-            }
-            transaction.commit().map_err(failed)
-        })
+        self.again(|client| client.transaction("BEGIN", |client| prepare(client, order)))
     }
 
     /// Does commands in their order, in as few transactions as possible, and answers each once it is durable, by its number. Those
@@ -211,7 +177,8 @@ impl Connection {
         // After a new connection, nothing is unsettled.
         self.client().map_err(Failed::error)?;
         let mut unsettled = self.unsettled.take();
-        let left = self.once(|client| writer::writing(client, |client| number::some(client, time, &mut unsettled)))?;
+        let left = self
+            .once(|client| client.until_commit(writer::BEGIN, |client| number::some(client, time, &mut unsettled)))?;
         self.unsettled = unsettled;
         if left == Left::Nothing {
             self.unnumbered = 0;
@@ -271,11 +238,6 @@ impl Connection {
         self.clock.as_ref().is_none_or(|clock| clock.runs())
     }
 
-    /// Reads with the client.
-    pub(crate) fn read<T>(&mut self, read: impl Fn(&mut Client) -> Result<T, ::postgres::Error>) -> Result<T, Error> {
-        self.again(|client| read(client).map_err(failed))
-    }
-
     fn time(&self) -> Option<Millis> {
         self.clock.as_ref().map(|clock| clock.now())
     }
@@ -319,12 +281,38 @@ impl Connection {
 
     fn client(&mut self) -> Result<&mut Client, Failed> {
         if self.client.as_ref().is_none_or(Client::is_closed) {
-            self.client = Some(self.settings.connect()?);
+            self.client = Some(self.settings.connect(&self.has_warned)?);
             self.unsettled = None;
             // Those of the connection don't count.
             self.has_warned.store(false, Ordering::SeqCst);
         }
         self.client.as_mut().ok_or_else(|| Failed::Lost("no connection".to_owned()))
+    }
+}
+
+fn prepare(client: &mut Client, order: Option<Order>) -> Result<(), Failed> {
+    // One process creates it.
+    client.batch_execute("SELECT pg_advisory_xact_lock(8029188923)")?;
+    if !client.query_one("SELECT to_regnamespace('orbs') IS NOT NULL", &[])?.get::<_, bool>(0) {
+        client.batch_execute(SCHEMA)?;
+    }
+    let mut setting = |name: &str| -> Result<String, Failed> {
+        let rows = client.query("SELECT value FROM orbs.setting WHERE name = $1", &[(&name, Type::TEXT)])?;
+        Ok(rows.first().map(|row| row.get(0)).unwrap_or_default())
+    };
+    let (version, stored) = (setting("version")?, setting("order")?);
+    let older = version.parse::<usize>().ok().and_then(|version| UPGRADES.get(version.checked_sub(1)?..));
+    for upgrade in older.ok_or_else(|| rows::another_version(&version))? {
+        upgrade(client)?;
+    }
+    let Some(order) = order.filter(|order| order.name() != stored) else {
+        return Ok(());
+    };
+    let sql =
+        "UPDATE orbs.setting SET value = $1 WHERE name = 'order' AND NOT EXISTS (SELECT FROM orbs.entry) RETURNING 1";
+    match client.query(sql, &[(&order.name(), Type::TEXT)])?.is_empty() {
+        true => Err(wrong(format!("the order of the ledger is `{stored}`, not `{}`", order.name()))),
+        false => Ok(()),
     }
 }
 
@@ -335,8 +323,5 @@ fn due(client: &mut Client, time: Option<Millis>) -> Result<Vec<AccountId>, Fail
 
 /// Reads in a transaction, in which no name means another schema's object.
 fn reading<T>(client: &mut Client, read: impl FnOnce(&mut Client) -> Result<T, Failed>) -> Result<T, Failed> {
-    client.batch_execute("BEGIN READ ONLY; SET LOCAL search_path = pg_catalog, pg_temp").map_err(failed)?;
-    let done = read(client);
-    let ended = client.batch_execute("COMMIT").map_err(failed);
-    done.and_then(|done| ended.map(|()| done))
+    client.transaction("BEGIN READ ONLY; SET LOCAL search_path = pg_catalog, pg_temp", read)
 }

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ::postgres::Config;
-use ::postgres::config::Host;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
 
 /// The longest file that is read.
 const MOST: u64 = 4 << 20;

@@ -2,14 +2,17 @@
 //! that might be a password.
 
 use core::net::IpAddr;
+use core::sync::atomic::AtomicBool;
 use core::time::Duration;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use ::postgres::config::{Host, SslMode};
-use ::postgres::{Client, Config, NoTls};
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Config, NoTls};
 
 use crate::error::Error;
-use crate::postgres::failed::{Failed, unconnected};
+use crate::postgres::client::Client;
+use crate::postgres::failed::Failed;
 use crate::postgres::password::Password;
 use crate::postgres::tls::{Connector, Roots, Tls};
 
@@ -77,7 +80,7 @@ impl Settings {
                 return Err("the connection string has no `host`".to_owned());
             }
             for address in addresses {
-                config.host(&address.to_string());
+                config.host(address.to_string());
             }
         }
         let roots = Roots::new(roots, variable);
@@ -96,17 +99,16 @@ impl Settings {
     }
 
     /// Connects. Files are read each time, so that a new certificate or password is used.
-    pub(crate) fn connect(&self) -> Result<Client, Failed> {
+    pub(crate) fn connect(&self, has_warned: &Arc<AtomicBool>) -> Result<Client, Failed> {
         let mut config = self.config.clone();
         let (password, connector) = self.files().map_err(Failed::Wrong)?;
         if let Some(password) = password {
             config.password(password);
         }
-        let connected = match connector {
-            None => config.connect(NoTls),
-            Some(connector) => config.connect(connector),
-        };
-        connected.map_err(unconnected)
+        match connector {
+            None => Client::connect(&config, NoTls, Arc::clone(has_warned)),
+            Some(connector) => Client::connect(&config, connector, Arc::clone(has_warned)),
+        }
     }
 
     /// Reads the files of a connection: a password and certificates.
@@ -193,7 +195,7 @@ fn config(given: &[(String, String)]) -> Result<Config, String> {
         let value = value.replace('\\', "\\\\").replace('\'', "\\'");
         text.push_str(&format!("{keyword}='{value}' "));
     }
-    text.parse().map_err(|error: ::postgres::Error| {
+    text.parse().map_err(|error: tokio_postgres::Error| {
         // It names only the keyword.
         let why = core::error::Error::source(&error).map(ToString::to_string);
         why.unwrap_or_else(|| "the connection string is invalid".to_owned())
@@ -351,8 +353,8 @@ mod tests {
     use std::path::PathBuf;
     use std::thread;
 
-    use ::postgres::Config;
-    use ::postgres::config::SslMode;
+    use tokio_postgres::Config;
+    use tokio_postgres::config::SslMode;
 
     use super::Settings;
     use crate::postgres::failed::Failed;
@@ -415,7 +417,7 @@ mod tests {
             // Until the client has given up.
             let _ = client.read_to_end(&mut Vec::new());
         });
-        let failed = settings(&url).unwrap().connect().err().unwrap();
+        let failed = settings(&url).unwrap().connect(&std::sync::Arc::default()).err().unwrap();
         assert!(matches!(&failed, Failed::Lost(why) if why.contains("didn't answer in time")), "{failed:?}");
         silent.join().unwrap();
     }

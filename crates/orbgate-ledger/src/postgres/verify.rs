@@ -1,16 +1,21 @@
 //! Checks a ledger, in short reads.
 
-use ::postgres::types::Type;
-use ::postgres::{Client, IsolationLevel, Row};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use crate::columns::{self, Columns};
 use crate::error::Error;
 use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow};
+use crate::postgres::client::Client;
+use crate::postgres::failed::Failed;
 use crate::postgres::feed;
 use crate::postgres::open::Connection;
 use crate::postgres::rows::select;
 use crate::value::{AccountId, Id};
 use crate::verify::{Faults, Fold};
+
+/// A page is read in one snapshot.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// The rows of a read.
 const PAGE: i64 = 1000;
@@ -24,8 +29,7 @@ pub(crate) fn verify(connection: &mut Connection) -> Result<Faults, Error> {
     let mut after = 0_i64;
     loop {
         let sql = "SELECT key, id FROM orbs.account WHERE key > $1 AND seq > 0 ORDER BY key LIMIT $2";
-        let accounts =
-            connection.read(|client| client.query_typed(sql, &[(&after, Type::INT8), (&PAGE, Type::INT8)]))?;
+        let accounts = connection.again(|client| client.query(sql, &[(&after, Type::INT8), (&PAGE, Type::INT8)]))?;
         if accounts.is_empty() {
             break;
         }
@@ -60,7 +64,9 @@ fn verify_account(connection: &mut Connection, key: i64, id: String, faults: &mu
     let mut fold = Fold::new(AccountId::new(id).map_err(|error| Error::Unknown(error.to_string()))?);
     loop {
         let (seq, open) = (i64::try_from(fold.seq()).unwrap_or(i64::MAX), fold.holds());
-        let read = connection.read(|client| read(client, key, seq, &open))?.map_err(strange)?;
+        let read = connection
+            .again(|client| client.transaction(BEGIN, |client| read(client, key, seq, &open)))?
+            .map_err(strange)?;
         for entry in &read.entries {
             fold.entry(entry, faults);
         }
@@ -76,13 +82,11 @@ fn verify_account(connection: &mut Connection, key: i64, id: String, faults: &mu
     }
 }
 
-/// Reads a page in one snapshot.
-fn read(client: &mut Client, key: i64, seq: i64, open: &[Id]) -> Result<Result<Read, Strange>, ::postgres::Error> {
-    let transaction = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
-    let mut transaction = transaction.start()?;
+/// Reads a page.
+fn read(client: &mut Client, key: i64, seq: i64, open: &[Id]) -> Result<Result<Read, Strange>, Failed> {
     let sql =
         concat!("SELECT ", select!(entry), " FROM orbs.entry WHERE account = $1 AND seq > $2 ORDER BY seq LIMIT $3");
-    let entries = transaction.query_typed(sql, &[(&key, Type::INT8), (&seq, Type::INT8), (&PAGE, Type::INT8)])?;
+    let entries = client.query(sql, &[(&key, Type::INT8), (&seq, Type::INT8), (&PAGE, Type::INT8)])?;
     let mut ids: Vec<String> = open.iter().map(|id| id.as_str().to_owned()).collect();
     ids.extend(entries.iter().map(|row| row.get::<_, String>(4)));
     let sql = concat!(
@@ -90,11 +94,11 @@ fn read(client: &mut Client, key: i64, seq: i64, open: &[Id]) -> Result<Result<R
         select!(hold),
         " FROM orbs.hold WHERE account = $1 AND (id = ANY ($2) OR state = 'pending')"
     );
-    let holds = transaction.query_typed(sql, &[(&key, Type::INT8), (&ids, Type::TEXT_ARRAY)])?;
+    let holds = client.query(sql, &[(&key, Type::INT8), (&ids, Type::TEXT_ARRAY)])?;
     let sql = concat!("SELECT ", select!(account), " FROM orbs.account WHERE key = $1");
-    let account = transaction.query_typed(sql, &[(&key, Type::INT8)])?;
+    let account = client.query(sql, &[(&key, Type::INT8)])?;
     let sql = concat!("SELECT ", select!(grants), " FROM orbs.grants WHERE account = $1");
-    let grants = transaction.query_typed(sql, &[(&key, Type::INT8)])?;
+    let grants = client.query(sql, &[(&key, Type::INT8)])?;
     let read = || {
         Ok(Read {
             entries: entries.iter().map(columns::entry).collect::<Result<_, Strange>>()?,

@@ -10,9 +10,9 @@ use std::time::Instant;
 use crate::command::Command;
 use crate::error::Error;
 use crate::ledger::Reply;
+use crate::postgres::named::BATCH;
 use crate::postgres::number::Left;
 use crate::postgres::open::{ATTEMPTS, Connection, MOMENT};
-use crate::postgres::rows::BATCH;
 
 /// How long the thread is idle before it looks again for what has expired, and for what others have left without a number.
 const IDLE: Duration = Duration::from_secs(1);

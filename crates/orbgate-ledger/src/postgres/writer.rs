@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use ::postgres::Client;
-
 use crate::answer::{Answer, Cause, HoldAnswer};
 use crate::command::Command;
 use crate::error::Error;
 use crate::model::{Bounds, Rows};
 use crate::plan::{self, Stop, Tables as _, Waits};
-use crate::postgres::failed::{Failed, failed, wrong};
-use crate::postgres::rows::{self, BATCH, Named, Read};
+use crate::postgres::client::Client;
+use crate::postgres::failed::{Failed, wrong};
+use crate::postgres::named::{BATCH, Named};
+use crate::postgres::rows::{self, Read};
+use crate::postgres::write;
 use crate::value::{AccountId, Millis};
 
 /// The answer to a command.
@@ -18,7 +19,7 @@ pub(crate) type Returned = Result<Answer, Error>;
 
 /// What each transaction begins with that can write. No name means another schema's object. A process that stops midway delays its
 /// accounts by 5 seconds. What was answered is durable, whatever the default of the database is.
-const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
+pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
     SET LOCAL search_path = pg_catalog, pg_temp; \
     SET LOCAL idle_in_transaction_session_timeout = 5000; \
     SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('on', 'remote_apply') \
@@ -113,35 +114,24 @@ pub(crate) fn batch(
     round: &mut Round,
 ) -> Result<Vec<Became>, Failed> {
     let before = (round.later.clone(), round.whole.clone(), round.written);
-    client.batch_execute(BEGIN).map_err(failed)?;
-    let done = planned(client, commands, skips, round).and_then(|done| {
-        // Otherwise another transaction has used a new id meanwhile, and this one sees it the next time.
-        let ends = if done.is_some() { "COMMIT" } else { "ROLLBACK" };
-        client.batch_execute(ends).map_err(failed).map(|()| done)
-    });
-    if !matches!(done, Ok(Some(_))) {
+    let done = client.until_commit(BEGIN, |client| planned(client, commands, skips, round));
+    if done.is_err() {
         // Nothing of it counts.
         (round.later, round.whole, round.written) = before;
     }
-    if done.is_err() {
-        // The error is what counts.
-        let _ = client.batch_execute("ROLLBACK");
+    match done {
+        Err(Failed::Taken(_)) => Ok(commands.iter().map(|_| Became::Again).collect()),
+        done => done,
     }
-    Ok(done?.unwrap_or_else(|| commands.iter().map(|_| Became::Again).collect()))
 }
 
-fn planned(
-    client: &mut Client,
-    commands: &[&Command],
-    skips: bool,
-    round: &mut Round,
-) -> Result<Option<Vec<Became>>, Failed> {
+fn planned(client: &mut Client, commands: &[&Command], skips: bool, round: &mut Round) -> Result<Vec<Became>, Failed> {
     let named = Named::new(commands).after(&round.before.behind, &round.before.whole);
     let Read { rows: before, now, order, locked, keys } = rows::read(client, &named, skips, round.given)?;
     let mut after = before.clone();
     let mut again = Queue::default();
     let mut became = Vec::with_capacity(commands.len());
-    let (mut writes, mut repeats, mut count) = (false, false, 0_usize);
+    let (mut repeats, mut count) = (false, 0_usize);
     for command in commands {
         let account = match command.account() {
             Some(account) => keys.get(account).copied(),
@@ -174,53 +164,40 @@ fn planned(
         });
     }
     round.whole.append(&mut after.bounds.whole);
-    let before = stored(before);
-    let after = stored(after);
-    if before != after {
-        writes = true;
-        round.written.add(&after);
-        if !rows::write(client, &before, &after)? {
-            return Ok(None);
-        }
-    }
-    if repeats && !writes {
-        rows::touch(client, &locked, &named)?;
-    }
-    Ok(Some(became))
-}
-
-/// Writes in a transaction.
-pub(crate) fn writing<T>(
-    client: &mut Client,
-    write: impl FnOnce(&mut Client) -> Result<T, Failed>,
-) -> Result<T, Failed> {
-    client.batch_execute(BEGIN).map_err(failed)?;
-    let done = write(client);
-    let ends = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
-    let ended = client.batch_execute(ends).map_err(failed);
-    done.and_then(|done| ended.map(|()| done))
+    let (before, after) = (stored(before), stored(after));
+    let writes = before != after;
+    let statements = match writes {
+        true => write::write(&before, &after),
+        false if repeats => write::touch(&locked, &named),
+        false => Vec::new(),
+    };
+    client.commit_with(&statements)?;
+    round.written.add(&after);
+    Ok(became)
 }
 
 /// Writes at most a batch of what has expired in these accounts, but for those that are locked elsewhere.
 pub(crate) fn expire(client: &mut Client, accounts: &[AccountId], given: Option<Millis>) -> Result<Written, Failed> {
-    writing(client, |client| {
-        let Read { rows: before, now, .. } = rows::read(client, &Named::due(accounts), true, given)?;
-        let mut after = before.clone();
-        for account in before.accounts.values() {
-            let most = after.most_expiries(account.key);
-            let expired = plan::expire(&mut after, account.clone(), now, most);
-            expired.map_err(|stop| Failed::Wrong(stop.error()))?;
-        }
-        let mut written = Written::default();
-        written.add(&after);
-        rows::write(client, &stored(before), &stored(after))?;
-        Ok(written)
-    })
+    client.until_commit(BEGIN, |client| expired(client, accounts, given))
 }
 
-/// What this store keeps of the rows: neither the next due time nor the bounds of a batch.
+fn expired(client: &mut Client, accounts: &[AccountId], given: Option<Millis>) -> Result<Written, Failed> {
+    let Read { rows: before, now, .. } = rows::read(client, &Named::due(accounts), true, given)?;
+    let mut after = before.clone();
+    for account in before.accounts.values() {
+        let most = after.most_expiries(account.key);
+        let expired = plan::expire(&mut after, account.clone(), now, most);
+        expired.map_err(|stop| Failed::Wrong(stop.error()))?;
+    }
+    let mut written = Written::default();
+    written.add(&after);
+    let (before, after) = (stored(before), stored(after));
+    client.commit_with(&write::write(&before, &after))?;
+    Ok(written)
+}
+
+/// What this store keeps of the rows: not the bounds of a batch.
 fn stored(mut rows: Rows) -> Rows {
-    rows.accounts.values_mut().for_each(|account| account.next_due = None);
     rows.bounds = Bounds::default();
     rows
 }

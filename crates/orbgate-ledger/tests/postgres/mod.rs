@@ -3,12 +3,11 @@
 mod feed;
 mod pool;
 pub(crate) mod server;
+mod speed;
 mod tls;
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
-use std::io::{Read as _, Write as _};
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
@@ -20,6 +19,7 @@ use crate::backlog::others_go_first;
 use crate::reference::compared::{compare_batches, compare_histories, crowded};
 use crate::support::{Clocked, TestClock, account, capture, grant, hold, hold_all, id, numbered, orbs};
 use server::Server;
+use speed::Delayed;
 
 /// An empty ledger.
 fn new(server: &Server, order: Order) -> Clocked<Postgres> {
@@ -131,9 +131,9 @@ fn another_version_or_order_is_refused_and_defaults_do_not_matter() {
     assert!(matches!(Postgres::open(&url).unwrap().hold(hold("h", "a", 1)), Ok(HoldAnswer::Held { .. })));
     server.run(&url, "SET TRANSACTION READ WRITE; ALTER DATABASE CURRENT_DB RESET ALL");
     // Each batch looks at the version, because another process may bring the ledger up to date.
-    server.run(&url, "UPDATE orbs.setting SET value = '5' WHERE name = 'version'");
+    server.run(&url, "UPDATE orbs.setting SET value = '6' WHERE name = 'version'");
     for message in [ledger.balance(account("a")).unwrap_err(), Postgres::open(&url).unwrap_err()] {
-        assert!(message.to_string().contains("is `5`; this program knows `4`"), "{message}");
+        assert!(message.to_string().contains("is `6`; this program knows `5`"), "{message}");
     }
 }
 
@@ -191,65 +191,25 @@ fn a_schema_of_the_first_version_is_upgraded() {
     assert_eq!(Postgres::open(&url).unwrap().balance(account("a")).unwrap().held, orbs(37));
 }
 
-/// Counts what a client waits for, between it and the server: many commands take as many round trips as one.
+/// Many commands wait for the network as often as one does: to read, and to write and commit.
 #[test]
 fn a_batch_takes_as_many_round_trips_as_a_command() {
+    const TRIP: Duration = Duration::from_millis(60);
     let Some(server) = Server::start() else {
         return;
     };
-    let url = server.new_database();
-    let host = url.split(' ').find_map(|part| part.strip_prefix("host=")).unwrap().to_owned();
-    let folder = tempfile::tempdir().unwrap();
-    let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).unwrap();
-    // The round trips of each transaction that has held something. Others are of what the store does by itself.
-    let (counted, holds) = mpsc::channel();
-    let between = url.replace(&host, &folder.path().display().to_string());
-    thread::spawn(move || {
-        for client in listener.incoming() {
-            let (mut client, counted) = (client.unwrap(), counted.clone());
-            let mut server = UnixStream::connect(format!("{host}/.s.PGSQL.5432")).unwrap();
-            let (mut answers, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
-            thread::spawn(move || std::io::copy(&mut answers, &mut to));
-            // The first message has no type.
-            thread::spawn(move || -> std::io::Result<()> {
-                let (mut trips, mut has_held) = (0, false);
-                for has_type in core::iter::once(false).chain(core::iter::repeat(true)) {
-                    let mut head = vec![0; if has_type { 5 } else { 4 }];
-                    client.read_exact(&mut head)?;
-                    let length = u32::from_be_bytes(head[head.len() - 4..].try_into().unwrap());
-                    let mut rest = vec![0; length as usize - 4];
-                    client.read_exact(&mut rest)?;
-                    let text = String::from_utf8_lossy(&rest).into_owned();
-                    if has_type && head[0] == b'Q' && text.starts_with("BEGIN") {
-                        (trips, has_held) = (0, false);
-                    }
-                    trips += u64::from(has_type && matches!(head[0], b'S' | b'Q'));
-                    has_held |= text.contains("INSERT INTO orbs.hold");
-                    if head[0] == b'Q' && text.starts_with("COMMIT") && has_held {
-                        counted.send(trips).unwrap();
-                    }
-                    server.write_all(&[head, rest].concat())?;
-                }
-                Ok(())
-            });
-        }
-    });
-    let ledger = Postgres::open(&between).unwrap();
-    ledger.grant(grant("g", "a", 50)).unwrap();
-    assert!(matches!(ledger.hold(hold("alone", "a", 1)), Ok(HoldAnswer::Held { .. })));
-    let one = holds.recv().unwrap();
-    let release = kept_waiting(&ledger);
-    let (send, answers) = mpsc::channel();
-    for index in 0..49 {
-        let send = send.clone();
-        let command = Command::Hold(hold(format!("h{index}"), "a", 1));
-        ledger.submit(command, Box::new(move |answer| send.send(answer).unwrap()));
-    }
-    release.send(()).unwrap();
-    for _ in 0..49 {
-        assert!(matches!(answers.recv().unwrap(), Ok(Answer::Hold(HoldAnswer::Held { .. }))));
-    }
-    assert_eq!((one, holds.recv().unwrap(), holds.try_recv()), (8, 8, Err(mpsc::TryRecvError::Empty)));
+    let path = Delayed::new(server.host(), TRIP / 2);
+    let ledger = Postgres::open(&path.url(&server.new_database(), server.host())).unwrap();
+    ledger.grant(grant("g", "a", 500)).unwrap();
+    // A slow machine, or what the store does by itself, makes some of them longer.
+    let trips = |count: u32| {
+        let times = (0..5).map(|round| {
+            numbered(&ledger);
+            speed::holds_at_once(&ledger, &format!("{count}.{round}"), count.into())
+        });
+        times.min().unwrap().as_millis() / TRIP.as_millis()
+    };
+    assert_eq!((trips(1), trips(49)), (2, 2));
 }
 
 /// Otherwise an answered command could be lost, or an expiry that a reader has seen, and a stopped process would keep its locks.
@@ -277,6 +237,23 @@ fn each_transaction_that_writes_has_its_own_settings_whatever_the_database_says(
     let settings = client.query("SELECT setting FROM public.noted", &[]).unwrap();
     let settings: Vec<String> = settings.iter().map(|row| row.get(0)).collect();
     assert_eq!(settings, ["on 5s"; 3]);
+}
+
+/// What was read under a lock is there when it is written, or nothing of the batch is.
+#[test]
+fn a_row_that_does_not_change_ends_its_batch() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let url = server.new_database();
+    let ledger = Postgres::open(&url).unwrap();
+    ledger.grant(grant("g", "a", 5)).unwrap();
+    let keep = "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$; \
+                CREATE TRIGGER keep BEFORE UPDATE ON orbs.grants FOR EACH ROW EXECUTE FUNCTION keep()";
+    server.run(&url, keep);
+    let error = ledger.hold(hold("h", "a", 1)).unwrap_err().to_string();
+    assert!(error.contains("contradicts itself: a row changed while a command ran"), "{error}");
+    assert_eq!((ledger.holds(account("a")).unwrap(), ledger.verify().unwrap().found), (vec![], vec![]));
 }
 
 /// A function of another schema with the name of one of PostgreSQL's isn't called.

@@ -1,4 +1,4 @@
-//! How long callers wait for a hold, and what a ledger adds between a request and its answer: part of `cargo xtask bench --ledger`.
+//! What a ledger adds between a request and its answer: part of `cargo xtask bench --ledger`.
 
 use core::time::Duration;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use orbgate_ledger::{AccountId, Bucket, Grant, Hold, HoldAnswer, Id, Ledger, Millis, Note, Orbs, Postgres, Sqlite};
+use orbgate_ledger::{Bucket, Ledger, Postgres, Sqlite};
 
 use crate::server::Server;
 use crate::service::{World, rules};
@@ -42,17 +42,8 @@ impl Stores {
 
 #[test]
 #[ignore = "measures"]
-fn callers_wait_for_one_commit() {
+fn answers_wait_for_one_commit() {
     let stores = Stores::new();
-    println!("\n| ledger | clients | accounts | holds a second | median ms | 99 % | 99.9 % |");
-    println!("|---|--:|--:|--:|--:|--:|--:|");
-    for clients in [1, 64] {
-        for accounts in [1, 1000] {
-            for (name, ledger) in stores.each(&format!("{clients}-{accounts}.db")) {
-                waits(name, &*ledger, clients, accounts);
-            }
-        }
-    }
     println!(
         "\n| ledger | connections | median ms, nothing held | held | 99 %, nothing held | held | answers a second, held |"
     );
@@ -62,34 +53,6 @@ fn callers_wait_for_one_commit() {
             answers(name, ledger, connections);
         }
     }
-}
-
-/// From a number of clients, each with one hold after another. Their accounts take turns.
-fn waits(name: &str, ledger: &dyn Ledger, clients: usize, accounts: usize) {
-    let account = |number: usize| AccountId::new(format!("a{number}")).unwrap();
-    for number in 0..accounts {
-        let (id, amount) = (Id::new(format!("g{number}")).unwrap(), Orbs::new(1_000_000_000).unwrap());
-        ledger.grant(Grant { id, account: account(number), amount, bucket: Bucket::Paid, expires_at: None }).unwrap();
-    }
-    let one = |client: usize, index: usize| {
-        let (id, amount) = (Id::new(format!("h{client}.{index}")).unwrap(), Orbs::new(1).unwrap());
-        let (ttl, note) = (Millis::new(3_600_000).unwrap(), Note::default());
-        let account = account((client + index * clients) % accounts);
-        let start = Instant::now();
-        let answer = ledger.hold(Hold { id, account, amount, bonus: false, ttl, note }).unwrap();
-        assert!(matches!(answer, HoldAnswer::Held { .. }));
-        start.elapsed()
-    };
-    let times = together(clients, |client| {
-        let start = Instant::now();
-        (0..).take_while(|_| start.elapsed() < ROW).map(|index| one(client, index)).collect::<Vec<_>>()
-    });
-    let mut times = times.concat();
-    let rate = times.len() as f64 / ROW.as_secs_f64();
-    times.sort();
-    let [median, high, highest] = [500, 990, 999].map(|part| times[times.len() * part / 1000].as_secs_f64() * 1e3);
-    println!("| {name} | {clients} | {accounts} | {rate:.0} | {median:.2} | {high:.2} | {highest:.2} |");
-    assert!(ledger.verify().unwrap().found.is_empty());
 }
 
 /// Calls of one route that holds orbs and of one that doesn't take turns, over connections that stay open, each with its account.
