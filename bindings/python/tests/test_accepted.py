@@ -176,7 +176,12 @@ def test_without_the_log_the_parts_of_a_bundle_are_compared(tmp_path: Path) -> N
     assert checked(emptied("tables/findings.parquet")) == ["findings on the page", "findings of signs and responses"]
     assert checked(without_findings) == ["findings of signs and responses"]
     assert checked(emptied("tables/decisions_routes.parquet")) == ["sums of calls"]
-    assert checked(lambda files, manifest: manifest["calls"].update(denied=0)) == ["sums of calls"]
+    assert checked(lambda files, manifest: manifest["calls"].update(denied=0)) == ["sums of calls", "sums on the page"]
+
+    def on_the_page(files: dict[str, bytes], manifest: dict[str, Any]) -> None:
+        files["report.html"] = re.sub(rb"(<dt>Denied</dt><dd><strong>)[^<]*", rb"\g<1>0", files["report.html"])
+
+    assert checked(on_the_page) == ["sums on the page"]
     assert checked(lambda files, manifest: files.update({"notes.txt": b"x"})) == ["files of the bundle"]
     assert checked(lambda files, manifest: manifest.update(checked_by="a friend")) == ["manifest: members"]
     assert checked(lambda files, manifest: manifest["log"].update(files=[{"name": "other.csv"}])) == ["files of the log"]

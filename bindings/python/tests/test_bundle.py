@@ -199,8 +199,8 @@ def test_what_was_changed_is_named(made: Made, tmp_path: Path) -> None:
 
     path = tmp_path / "changed.zip"
     assert failed(audit.verify(changed(made, path, page))).keys() == {"report.html"}
-    assert failed(audit.verify(changed(made, path, resealed))).keys() == {"findings on the page"}
-    assert failed(audit.verify(path, [made.log])).keys() == {"findings on the page", "report.html, made again", "manifest.json, made again"}
+    assert failed(audit.verify(changed(made, path, resealed))).keys() == {"findings on the page", "sums on the page"}
+    assert failed(audit.verify(path, [made.log])).keys() == {"findings on the page", "sums on the page", "report.html, made again", "manifest.json, made again"}
     assert failed(audit.verify(changed(made, path, policy))).keys() == {"policy.yaml", "policy of policy.yaml"}
     assert failed(audit.verify(changed(made, path, lambda files: files.update(more=b"")))).keys() == {"more"}
     assert failed(audit.verify(changed(made, path, lambda files: files.pop("tables/decisions_routes.parquet")))).keys() == {"tables/decisions_routes.parquet"}
@@ -269,7 +269,7 @@ def test_another_version_may_make_other_bytes_but_not_other_numbers(made: Made, 
     manifest = checks["manifest.json, made again"]
     assert manifest.is_same and "made with pyarrow 0.0, but this is" in manifest.about
     assert failed(checks.values()).keys() == {"report.html, made again"}
-    assert failed(audit.verify(resealed(made, path, other), [made.log])).keys() == {"sums of calls", "report.html, made again", "manifest.json, made again"}
+    assert failed(audit.verify(resealed(made, path, other), [made.log])).keys() == {"sums of calls", "sums on the page", "report.html, made again", "manifest.json, made again"}
 
 
 def test_both_policies_are_those_of_the_manifest(tmp_path: Path) -> None:

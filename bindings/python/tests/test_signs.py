@@ -626,13 +626,34 @@ def two_rotations(log: Log) -> None:
         log.call("back-office", begin + timedelta(seconds=9 * at), "GET /v1/audit", status=200)
 
 
-USUAL = [run_of_a_month, old_versions, maintenance, load_test, planned_at_night, list_of_an_office, busy_weekend, before_a_release, two_rotations]
+def quiet_evening(log: Log) -> None:
+    """A few users are all silent for 50 minutes, and at other hours for half as long."""
+    log.rows = [row for row in log.rows if row["time"] < log.part(0.5)]
+    silences, time = {40: 50, 340: 24, 640: 23, 940: 22, 1_240: 18}, log.part(0.5)
+    for at in range(1_600):
+        time += timedelta(minutes=silences.get(at, 1))
+        for caller in ("web-app", "tax-tool", "rate-feed"):
+            log.call(caller, time + timedelta(seconds=log.choose.randrange(20)), status=200)
+
+
+def parts_of_ids(log: Log) -> None:
+    """A caller reads objects in no order, whose ids are letters and digits, and end with a small number by chance."""
+    for at in range(300):
+        account = f"{log.choose.choice('abcd')}{log.choose.randrange(60)}" if at < 240 else f"e{log.choose.randrange(10**9)}"
+        log.call("rate-feed", log.part(0.5) + timedelta(seconds=5 * at), f"GET /v1/accounts/acc_{at}{account}", status=200, scopes="accounts:read")
+
+
+USUAL = [
+    run_of_a_month, old_versions, maintenance, load_test, planned_at_night, list_of_an_office, busy_weekend, before_a_release, two_rotations,
+    quiet_evening, parts_of_ids,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("happened", USUAL)
 def test_what_is_usual_accuses_nobody(happened: Callable[[Log], None]) -> None:
     findings = made(happened, True).figures.findings
-    assert {row.level for row in findings if row.kind != "warnings"} <= {"low"}, [(row.level, row.kind, row.sentence) for row in findings]
+    said = [(row.level, row.kind, row.sentence) for row in findings if row.kind != "warnings"]
+    assert {level for level, *_ in said} <= {"low"} and "enumeration" not in {kind for _, kind, _ in said}, said
 
 
 def functions(log: Log) -> None:
@@ -742,6 +763,20 @@ def test_tokens_that_expire_are_no_servers_that_refuse_them(is_of_a_server: bool
     assert of["refused_though_allowed"] == ("medium" if is_of_a_server else "fact")
 
 
+@pytest.mark.parametrize(("every", "level"), [(9, "fact"), (3, "medium")])
+def test_a_page_that_is_left_open_renews_its_token_at_its_next_call(every: int, level: str) -> None:
+    """It asks for news each 18 minutes. If each third call is refused, no token lives so shortly."""
+
+    def asks(log: Log) -> None:
+        for user in range(8):
+            for at in range(80 * 6):
+                status = 200 if at % every else 401
+                log.call("web-app", START + timedelta(seconds=1_074 * at + user), "GET /v1/accounts", caller=f"user-{user}", status=status)
+
+    figures = made(asks, True).figures
+    assert {row.kind: row.level for some in (figures.findings, figures.facts) for row in some}["refused_though_allowed"] == level
+
+
 def test_rows_of_an_instance_that_cannot_be_read_are_not_absent(tmp_path: Path) -> None:
     """Since noon, one of three instances leaves a column out."""
     log = Log(False)
@@ -779,6 +814,44 @@ def test_a_new_caller_that_gets_a_rare_scope_later_is_said() -> None:
 
     [finding] = [row for row in made(gets, True, BANK).figures.findings if row.kind == "new_since"]
     assert finding.level == "low" and "temp, since " in finding.sentence and "for the first time holds admin (50 calls)" in finding.sentence
+
+
+@pytest.mark.parametrize(("is_shared", "is_known", "level"), [(False, False, "low"), (True, False, "fact"), (False, True, "fact")])
+def test_calls_from_another_network_matter_where_nobody_was_before(is_shared: bool, is_known: bool, level: str) -> None:
+    """Phones share the networks of their providers, and whoever is new was nowhere before."""
+
+    def moves(log: Log) -> None:
+        for row in log.rows:
+            row.update(address=f"93.184.{log.choose.randrange(20)}.1")
+        if is_shared:
+            log.call("tax-tool", log.part(0.1), address="154.205.11.9", status=200)
+        for at in range(150):
+            if at < 60 and not is_known:
+                log.call("web-app", log.part(0.01 + 0.7 * at / 60), caller="user-7", address="93.184.3.1", status=200)
+            log.call("web-app", log.part(0.6) + timedelta(seconds=9 * at), caller="user-7", address="154.205.11.70", status=200)
+        if is_known:
+            log.call("web-app", log.part(0.9), caller="user-7", address="93.184.3.1", status=200)
+
+    figures = made(moves, True).figures
+    assert {row.level for row in figures.signs.signs if (row.kind, row.subject) == ("new_since", "user-7")} == {level}
+
+
+@pytest.mark.parametrize("has_office", [False, True])
+def test_a_new_caller_comes_from_elsewhere_only_if_the_others_share_a_network(has_office: bool) -> None:
+    """Clients of customers each have a network of their own."""
+
+    def comes(log: Log) -> None:
+        for row in log.rows:
+            row.update(address="10.0.0.1")
+        for at in range(400):
+            caller = f"client-{at % 3}"
+            address = "62.4.56.98" if has_office else f"62.4.{at % 3}.98"
+            log.call("back-office", log.part(at / 400), "GET /v1/audit", caller=caller, address=address, status=200)
+            if at >= 200:
+                log.call("back-office", log.part(at / 400), "GET /v1/audit", caller="client-9", address="154.205.11.70", status=200)
+
+    figures = made(comes, True, BANK).figures
+    assert [row.level for row in figures.signs.signs if (row.kind, row.subject) == ("new_since", "client-9")] == ["low" if has_office else "fact"]
 
 
 def test_many_calls_in_some_nights_are_a_burst() -> None:

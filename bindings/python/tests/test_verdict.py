@@ -55,6 +55,7 @@ KINDS: dict[str, tuple[str, int, Any, dict[str, Any]]] = {
     "no_calls": ("high", 1, calls(), {}),
     "other_policy": ("medium", 120, calls((120, {"target": "/other/items"})), {}),
     "broken_client": ("medium", 1, calls((40, {}), (12, {**BOUGHT, "caller": "cron", "time": 0.2}), (30, {**BOUGHT, "caller": "cron", "served_status": 400, "time": 0.5})), {}),
+    "stopped_client": ("low", 1, calls((40, {}), (12, {**BOUGHT, "caller": "cron", "time": 0.2}), (19, {**BOUGHT, "caller": "cron", "served_status": 400, "time": 0.5})), {}),
     "left_client": ("fact", 1, calls((40, {}), (700, {"caller": "cron", "time": 0.1}), (12, {"kind": None, "scopes": None, "caller": "cron", "served_status": 401, "time": 0.5})), {}),
     "recovered_client": ("low", 1, calls((40, {}), (12, {**BOUGHT, "caller": "cron", "time": 0.1}), (30, {**LACKING, "time": 0.3}), (12, {**BOUGHT, "caller": "cron", "time": 0.8})), {}),
     "retries": ("low", 1, calls((40, {}), (150, {"kind": None, "scopes": None, "caller": "cron", "served_status": 401, "time": 0.5})), {}),
@@ -68,6 +69,10 @@ KINDS: dict[str, tuple[str, int, Any, dict[str, Any]]] = {
 }
 PROBING = [{**GOOD, "target": f"/{name}", "caller": "10.0.0.9", "served_status": 404, "time": START + timedelta(seconds=at)} for at, name in enumerate("abcdefghijklmnopqrstuvwxyz")]
 KINDS["probe"] = ("high", 1, pa.concat_tables([calls((40, {})), calls((1, {})).from_pylist(PROBING, calls().schema)]), {})
+REFUSED = {**GOOD, **BOUGHT, "kind": None, "scopes": None, "caller": "cron", "served_status": 401}
+RELOADING = [{**REFUSED, "time": START + timedelta(days=0.3, seconds=5 * at)} for at in range(30)]
+WORKING = calls((40, {}), (12, {**BOUGHT, "caller": "cron", "time": 0.1}), (12, {**BOUGHT, "caller": "cron", "time": 0.8}))
+KINDS["reloaded_client"] = ("fact", 1, pa.concat_tables([WORKING, calls((1, {})).from_pylist(RELOADING, calls().schema)]), {})
 KINDS["scanner"] = ("low", 1, pa.concat_tables([calls((40, {})), calls((1, {})).from_pylist([{**row, "kind": None} for row in PROBING], calls().schema)]), {})
 
 
@@ -103,12 +108,25 @@ def test_a_warning_in_the_verdict_is_a_whole_sentence(expected: Expected) -> Non
     expected(finding.sentence)
 
 
-@pytest.mark.parametrize(("good", "status", "count", "level"), [(900, 500, 99, None), (900, 500, 100, "low"), (895, 500, 100, "low"), (9_900, 500, 99, None), (9_900, 500, 100, "fact"), (9_801, 500, 200, "fact"), (9_800, 500, 200, "low"), (9_901, 500, 100, None), (40, 500, 360, "medium"), (900, 404, 900, None), (900, 400, 900, None)])
+@pytest.mark.parametrize(("good", "status", "count", "level"), [(900, 500, 99, None), (900, 500, 100, "low"), (895, 500, 100, "low"), (9_900, 500, 99, None), (9_900, 500, 100, "fact"), (9_800, 500, 200, "fact"), (1_801, 500, 200, "fact"), (1_800, 500, 200, "low"), (9_901, 500, 100, None), (40, 500, 360, "medium"), (900, 404, 900, None), (900, 400, 900, None)])
 def test_calls_that_could_not_be_judged_are_a_finding_from_a_part_on(good: int, status: int, count: int, level: str | None) -> None:
-    """100 and 1% of the calls, a fact until 2%; 10% in a log of under 1,000. An absent object or a wrong body shows nothing wrong."""
+    """100 and 1% of the calls, a fact until 10%; only 10% in a log of under 1,000. An absent object or a wrong body shows nothing wrong."""
     figures = report(calls((good, {}), (count, {"served_status": status})), SHOP).figures
     rows = [row for some in (figures.findings, figures.facts) for row in some if row.kind == "not_judged"]
     assert [(row.level, row.affected) for row in rows] == ([] if level is None else [(level, count)])
+
+
+@pytest.mark.parametrize(
+    ("status", "count", "is_outage", "level"), [(404, 40, False, "fact"), (500, 40, False, "low"), (500, 9, False, None), (503, 60, True, "fact")]
+)
+def test_charged_failures_matter_if_the_server_fails_and_nothing_else_tells_it(status: int, count: int, is_outage: bool, level: str | None) -> None:
+    """A client that polls until its object is there is answered with 404, and costs nothing in most services."""
+    failed = {**BOUGHT, "served_status": status, "caller": "cron"}
+    good = {**BOUGHT, "caller": "cron"}
+    table = calls((200 if is_outage else 40, good), (count, {**failed, "time": 0.5003} if is_outage else failed))
+    figures = report(table, SHOP).figures
+    kinds = {row.kind: row.level for some in (figures.findings, figures.facts) for row in some}
+    assert kinds.get("charged_failures") == level and ("outage" in kinds) is is_outage
 
 
 @pytest.mark.parametrize(("before", "after", "against", "is_switch"), [(10, 10, 0, True), (9, 10, 0, False), (10, 9, 0, False), (500, 490, 10, True), (500, 489, 10, False)])
@@ -197,7 +215,7 @@ def test_every_kind_of_finding_is_tested() -> None:
     signs = {kind for _, _, kind, _ in SIGNS.values()} | {"repeated_day"}
     assert {*findings.KINDS} == {*KINDS, *elsewhere, *signs} and len(findings.KINDS) == len({*findings.KINDS})
     source = "".join(path.read_text("utf-8") for path in Path(report.__code__.co_filename).with_name("findings").glob("*.py"))
-    named = re.findall(r'yield Finding\([^,]+, "(\w+)"', source)
+    named = re.findall(r'yield Finding\(\s*[^,]+,\s*"(\w+)"', source)
     assert len(named) > 10 and {*named} <= {*findings.KINDS}
 
 

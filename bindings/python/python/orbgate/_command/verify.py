@@ -15,7 +15,8 @@ DESCRIPTION = "Check that a bundle from `report --bundle` is complete and signed
 
 EPILOG = """\
 With --log, the files are identified by their SHA-256, whatever their paths. The policy in the bundle decides the log again, and every
-file of the bundle is compared. Without --log, the bundle is only checked against its own manifest, which does not detect invented numbers.
+file of the bundle is compared. Without --log, the manifest, the tables and the page are only checked against each other, which does not
+detect numbers that were invented in all of them.
 The last line lists what was not checked.
 
 examples:

@@ -10,6 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
+from .._number import number
 from .._rows import Rows
 from .bundle import BASE, MANIFEST, PAGE, POLICY, PROPERTIES, read_table
 from .figures import Figures
@@ -17,6 +18,8 @@ from .numbers import LEVELS
 
 # The members of a manifest that not every bundle has.
 OPTIONAL = ("orbgate_evidence", "also")
+# A sum in the summary of the page.
+TILE = re.compile(r"<dt>(Calls|Allowed|Denied)</dt><dd><strong>(.*?)</strong>")
 FINDING = re.compile(rf'<li class="(?:{"|".join(LEVELS)})">')
 # The kinds of findings for mismatches, and the doubts about the log that can take their place.
 MISMATCHES = {
@@ -47,6 +50,7 @@ def differences(inside: Mapping[str, bytes], manifest: Mapping[str, Any], member
     try:
         tables = {name: read_table(data) for name, data in inside.items() if name.endswith(".parquet") and name in table_names()}
         yield from _sums(tables, manifest)
+        yield _summary(manifest, inside.get(PAGE, b"").decode("utf-8", "replace"))
         yield from _findings(tables, inside.get(PAGE, b"").decode("utf-8", "replace"))
         yield from _files(tables, manifest, inside.get(PAGE, b"").decode("utf-8", "replace"))
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
@@ -66,6 +70,15 @@ def _sums(tables: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[tu
     wanted = (stated.get("allowed"), stated.get("denied"))
     wrong = [f"`{name}` has {allowed:,} allowed and {denied:,} denied" for name, (allowed, denied) in sums.items() if (allowed, denied) != wanted]
     yield "sums of calls", not wrong, "; ".join(wrong) or f"{wanted[0]:,} allowed and {wanted[1]:,} denied in all tables and the manifest"
+
+
+def _summary(manifest: Mapping[str, Any], page: str) -> tuple[str, bool, str]:
+    """The sums of the manifest, which the page's summary shows."""
+    allowed, denied = manifest["calls"]["allowed"], manifest["calls"]["denied"]
+    wanted = {"Calls": allowed + denied, **({"Allowed": allowed, "Denied": denied} if allowed + denied else {})}
+    shown = {name: figure.replace("<wbr>", "") for name, figure in TILE.findall(page)}
+    about = ", ".join(f"{figure} {name.lower()}" for name, figure in shown.items())
+    return "sums on the page", shown == {name: number(count) for name, count in wanted.items()}, about or "the page has none"
 
 
 def _findings(tables: Mapping[str, Any], page: str) -> Iterator[tuple[str, bool, str]]:

@@ -56,7 +56,7 @@ from .signs import Ground, joined, signs
 from .spans import spans
 from .spread import with_spread
 from .switch import SideCounts, Sides
-from .thresholds import RENEWED_AGAIN, RENEWED_SECONDS
+from .thresholds import RENEWED_AGAIN, RENEWED_BETWEEN, RENEWED_NEXT, RENEWED_SECONDS
 from .timelines import FEW, Timelines, second_of, time_of
 from .tokens import TokenCounts
 from .usage import Usage, with_windows
@@ -197,12 +197,21 @@ def count(
         unauthenticated=Unauthenticated(_probed(outcomes), counted.malformed_without_token, counted.malformed_with_invalid_token),
         callers=Callers(callers.rows(has_statuses), callers.denial_rows(), len(callers.denials), callers.denials.is_exact, callers.without),
         denials=Denials(
-            denials.rows(looks, callers.calls_of, usage.carried, log.has_days_alone, has_statuses), denials.groups.is_exact,
-            denials.times(timelines, unit, first, last), failed, timelines.is_exact,
+            denials.rows(looks, callers.calls_of, usage.carried, log.has_days_alone, has_statuses),
+            denials.groups.is_exact,
+            denials.times(timelines, unit, first, last),
+            failed,
+            timelines.is_exact,
         ),
         log=of_log,
         bursts=Rows(Burst) if log.other_policy is not None else bursts(timelines, times),
-        tokens=Tokens(counted.tokens.rows(), counted.tokens.is_exact, counted.tokens.early, counted.tokens.turned, *timelines.renewed(RENEWED_SECONDS, RENEWED_AGAIN)),
+        tokens=Tokens(
+            counted.tokens.rows(),
+            counted.tokens.is_exact,
+            counted.tokens.early,
+            counted.tokens.turned,
+            *timelines.renewed(RENEWED_SECONDS, RENEWED_AGAIN, RENEWED_NEXT, RENEWED_BETWEEN),
+        ),
         signs=of_signs,
         reconciled=None if counted.reconciling is None or compared is None else counted.reconciling.figures(compared),
     )
@@ -237,7 +246,10 @@ def _looks(counted: Counted, log: Decided, policy: Policy, period: Period | None
 
 def _log(log: Decided, outlying: Sequence[OutlyingTime]) -> LogFigures:
     warned = log.other_policy
-    by_reasons = (UnreadRows(kind.reason, kind.rows, tuple(row for row, _ in kind.first), kind.first[0][1], _near(log, kind.first[0][0])) for kind in by_reason(log.unread_kinds))
+    by_reasons = (
+        UnreadRows(kind.reason, kind.rows, tuple(row for row, _ in kind.first), kind.first[0][1], _near(log, kind.first[0][0]))
+        for kind in by_reason(log.unread_kinds)
+    )
     return LogFigures(
         format=log.format,
         arguments=log.arguments,
@@ -296,8 +308,7 @@ class CallerCounts:
     def denial_rows(self) -> Rows[CallerDenial]:
         """The denials by caller, route and scope. The most frequent come first."""
         rows = [
-            CallerDenial(_text(caller), route, scope, Reason(reason), entry.count, entry.is_exact)
-            for (caller, route, scope, reason), entry in self.by_route
+            CallerDenial(_text(caller), route, scope, Reason(reason), entry.count, entry.is_exact) for (caller, route, scope, reason), entry in self.by_route
         ]
         return Rows(CallerDenial, sorted(rows, key=lambda row: (-row.denied, row.caller, row.route or "", row.scope or "", row.reason.number)))
 
@@ -354,10 +365,7 @@ def _probed(outcomes: Rows[Outcome]) -> Rows[ProbedRoute]:
     for outcome in outcomes:
         if outcome.reason in (Reason.NO_TOKEN, Reason.INVALID_TOKEN) and outcome.about is not None:
             by_route[outcome.about][outcome.reason] += outcome.calls
-    rows = [
-        ProbedRoute(route, calls.total(), calls[Reason.NO_TOKEN], calls[Reason.INVALID_TOKEN])
-        for route, calls in by_route.items()
-    ]
+    rows = [ProbedRoute(route, calls.total(), calls[Reason.NO_TOKEN], calls[Reason.INVALID_TOKEN]) for route, calls in by_route.items()]
     return Rows(ProbedRoute, sorted(rows, key=lambda row: (-row.calls, row.route)))
 
 
@@ -371,7 +379,9 @@ def _changes(log: Decided, base: Policy, sides: Sides) -> Changes | None:
         detail = None if first["detail"] is None else Detail(first["detail"])
         rows.append(Change(before, after, route, calls, private.method(first["method"]), private.target(first["target"]), detail))
     rows.sort(key=lambda row: (-row.calls, row.route or "", row.before, row.after))
-    return Changes(base.digest, base.name, changes.newly_allowed, changes.newly_denied, changes.otherwise_charged, changes.otherwise_denied, Rows(Change, rows), sides)
+    return Changes(
+        base.digest, base.name, changes.newly_allowed, changes.newly_denied, changes.otherwise_charged, changes.otherwise_denied, Rows(Change, rows), sides
+    )
 
 
 def _most(reasons: Counter[Reason]) -> Reason | None:

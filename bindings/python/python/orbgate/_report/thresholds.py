@@ -23,18 +23,20 @@ class Threshold(NamedTuple):
 
 
 # Whether the log can be trusted.
-GAP_SECONDS, GAP_CALLS, GAP_ALIKE, GAP_CALLERS = 1_800, 40, 2, 3
+GAP_SECONDS, GAP_CALLS, GAP_ALIKE, GAP_CALLERS, GAP_TAIL, GAP_PART, GAP_LONG = 1_800, 40, 2, 3, 3, 1 / 3, 7_200
 THIN_FACTOR, THIN_CALLERS, THIN_HOURS, THIN_CALLS, THIN_STEADY, THIN_FEW, THIN_DAY = 0.4, 3, 3, 15, 5, 4, 24
 THIN_ALIKE, THIN_OFTEN, THIN_SPREAD, THIN_MOST, THIN_REST, THIN_STEP, THIN_WEEKS = 8, 9, 2.5, 0.6, 0.75, 0.5, 2
 END_PART, END_CALLS, END_HOURS, END_GONE, END_STARTED, END_STEADY, END_TORN = 0.05, 200, 2, 1, 2, 300, 1_800
-COPY_PART, COPY_ROWS, COPY_HOUR_PART, COPY_APART = 0.02, 20, 0.5, 50
+END_ADDRESS, END_EARLY, END_LIVED, END_ONCE, END_OFTEN, END_LOST, END_WIDE = 0.2, 1 / 16, 3, 1 / 4, 0.8, 0.5, 6
+COPY_PART, COPY_ROWS, COPY_HOUR_PART, COPY_APART, COPY_HOUR_ROWS, COPY_ALIKE = 0.02, 20, 0.5, 50, 10, 0.8
 CUT_ROWS, CUT_PART, CUT_ENDS = 20, 0.9, 3
 SPELT_ROWS, SPELT_PART, CLASS_ROWS, RENAMED_ACCOUNTS = 20, 0.5, 20, 2
-STEP_ROWS, STEP_PART = 20, 0.8
+STEP_ROWS, STEP_BACK, STEP_PART = 20, 6, 0.8
+ZONE_SOURCES, ZONE_CALLS, ZONE_HOURS, ZONE_UNLIKE, ZONE_CLOSER = 64, 4_000, 14, 0.15, 3
 RENAMED_USERS, RENAMED_PART, RESPELT_CALLERS, RESPELT_PART, RESPELT_MACHINES = 20, 0.05, 3, 1 / 5, 1 / 8
 APART_CALLS, APART_ADDRESSES, APART_PART = 100, 3, 0.5
 # Charged calls that may have failed.
-FAILED_PART = 0.2
+FAILED_PART, FAILED_ERRORS = 0.2, 0.1
 # What is new.
 LEARNT_PART, LEARNT_DAYS, NEW_MOST, NEW_OLD_CALLS, NEW_HOUR_DAYS, NEW_RARE, NEW_PLACES, NEW_RUSH = 1 / 5, 1, 5, 50, 3, 5, 3, 100
 # What calls are about.
@@ -50,13 +52,14 @@ BASE_CALLS, BASE_LEFT_OUT, BASE_PART, LASTING_EDGE, OLD_CALLERS = 50, 20, 0.9, 0
 ROTATION_SECONDS = 180
 ODD_CALLS, ODD_PART, ODD_FACTOR = 20, 0.8, 8
 MASKED_CALLS, MASKED_PART, MASKED_CALLERS, MASKED_OTHERS = 100, 0.9, 3, 4
-DAY_ROWS, DAY_PART = 20, 0.5
+DAY_ROWS, DAY_PART, DAY_COPIES = 20, 0.5, 8
 LOST_CALLERS, LOST_CALLS = 3, 30
 BROKEN_CALLS, BROKEN_SECONDS = 20, 3_600
 TRIAL_CALLERS, TRIAL_PART = 20, 0.1
-RENEWED_SECONDS, RENEWED_AGAIN, RENEWED_PART, RENEWED_REST, RENEWED_CALLS = 900, 120, 0.9, 4, 0.5
+RENEWED_SECONDS, RENEWED_AGAIN, RENEWED_PART, RENEWED_REST, RENEWED_CALLS, RENEWED_NEXT, RENEWED_BETWEEN = 900, 120, 0.9, 4, 0.5, 3_600, 3
 OUTAGE_SECONDS, OUTAGE_CALLS, OUTAGE_PART, ILL_SECONDS, ILL_PART, PLANNED_PART = 3_600, 100, 0.25, 900, 0.5, 0.99
 LEFT_PART, LEFT_RATE = 0.02, 0.1
+STOPPED_CALLS = 20
 SERIES_STEP, SERIES_CALLS, SERIES_HOURS = 2, 1.5, 3
 # What a ledger's entries show.
 ACCOUNT_CALLS, ACCOUNT_PART, ENDS_CALLS, ENDS_SECONDS = 10, 0.95, 10, 3_600
@@ -77,6 +80,15 @@ def table() -> Rows[Threshold]:
             "a small service at night",
         ),
         ("rows_missing", "as long silences that make one usual", GAP_ALIKE, "silences", "office hours: a silence each night"),
+        (
+            "rows_missing",
+            "other silences that are nearly as long, with which one is only the longest of many",
+            GAP_TAIL,
+            "silences",
+            "a small service in the evening, with silences of 35, 20, 17, 15 and 14 minutes",
+        ),
+        ("rows_missing", "smallest part of a silence that is nearly as long", GAP_PART, "of the time", "a small service in the evening"),
+        ("rows_missing", "shortest silence that isn't compared so", GAP_LONG, "seconds", "a small service in the evening"),
         ("rows_missing", "fewest callers with calls on both sides, if the log names any", GAP_CALLERS, "callers", "a night in which only two jobs call"),
         ("thinner_sample", "largest rate after, of the rate before", THIN_FACTOR, "of the rate", "an evening, in which all callers slow down within hours"),
         ("thinner_sample", "fewest callers that change alike", THIN_CALLERS, "callers", "one large client that leaves"),
@@ -136,11 +148,24 @@ def table() -> Rows[Threshold]:
         ("thinner_sample", "fewest calls of each in the hours before", THIN_CALLS, "calls", "callers with a call now and then"),
         (
             "source_ends",
-            "smallest part of the rows until it ends; four times as much of all rows, for an address",
+            "smallest part of the rows until an instance or a file ends",
             END_PART,
             "of the rows",
             "a pod that lived for minutes",
         ),
+        ("source_ends", "smallest part of all rows, for an address", END_ADDRESS, "of the rows", "a customer that leaves"),
+        (
+            "source_ends",
+            "smallest part of the log between its end and the log's",
+            END_EARLY,
+            "of the log",
+            "a long log, in which a job ends an hour before the log does",
+        ),
+        ("source_ends", "fewest hours in which it has rows", END_LIVED, "hours", "a function that lives for an hour or two"),
+        ("source_ends", "shortest time of an address's rows, of the time after it", END_ONCE, "of the time", "a run of each month, which is over"),
+        ("source_ends", "smallest part of the hours until its end in which it has rows", END_OFTEN, "of the hours", "an instance that works by night"),
+        ("source_ends", "smallest part of its rows that nobody takes over", END_LOST, "of the rows", "an instance whose calls the others serve since then"),
+        ("source_ends", "fewest hours before and after the end in which steady callers are compared", END_WIDE, "hours", "a lunch hour"),
         ("source_ends", "fewest hours between its end and the log's", END_HOURS, "hours", "a log that ends while files are rotated"),
         (
             "source_ends",
@@ -166,6 +191,14 @@ def table() -> Rows[Threshold]:
             COPY_APART,
             "rows",
             "clients that send a call twice in one millisecond",
+        ),
+        ("copied_rows", "fewest copies in an hour", COPY_HOUR_ROWS, "rows", "a night in which a client polls twice in a second"),
+        (
+            "copied_rows",
+            "smallest part of the copied rows that are there equally often",
+            COPY_ALIKE,
+            "of the rows",
+            "clients that try a call again, some often",
         ),
         ("cut_column", "fewest values that end in the middle of a name", CUT_ROWS, "calls", "a client with a misspelt scope"),
         ("cut_column", "smallest part of them with one length", CUT_PART, "of the values", "clients with different misspelt scopes"),
@@ -217,6 +250,19 @@ def table() -> Rows[Threshold]:
             "two regions, each with its own clients",
         ),
         ("mixed_zones", "fewest steps of whole hours between rows", STEP_ROWS, "steps", "several files, each in its own order"),
+        ("mixed_zones", "fewest of them in each direction", STEP_BACK, "steps", "a clock that is set once"),
+        (
+            "mixed_zones",
+            "smallest part of the steps of whole quarters of an hour with one size",
+            STEP_PART,
+            "of the steps",
+            "rows that are written at the end of long calls",
+        ),
+        ("mixed_zones", "most instances or files that are compared hour by hour", ZONE_SOURCES, "sources", "functions that live for minutes"),
+        ("mixed_zones", "fewest rows, to compare them", ZONE_CALLS, "rows", "a small service, of which each instance has other customers"),
+        ("mixed_zones", "most hours that one is ahead or behind", ZONE_HOURS, "hours", "a night that looks like the next day's"),
+        ("mixed_zones", "smallest difference of the hours of one from those of all others", ZONE_UNLIKE, "of the rows", "instances that rise and fall alike"),
+        ("mixed_zones", "times as much alike they are when moved", ZONE_CLOSER, "times", "instances of different customers"),
         ("new", "first part of the log, with which the rest is compared", LEARNT_PART, "of the log", "a service whose jobs run each few days"),
         ("new", "shortest such part, or a third of the log", LEARNT_DAYS, "days", "a log of a day: the evening is not new"),
         ("new", "fewest calls within two hours from a new network that matter", NEW_RUSH, "calls", "people who travel"),
@@ -231,6 +277,13 @@ def table() -> Rows[Threshold]:
             FAILED_PART,
             "of the calls",
             "a service that rejects some requests, and doesn't charge them",
+        ),
+        (
+            "charged_failures",
+            "smallest part of them that the server answers with 5xx outside of outages, for more than a fact",
+            FAILED_ERRORS,
+            "of the calls",
+            "a service that is asked for a result every few seconds, and answers with 404 until it is there",
         ),
         ("unused_grants", "days of logs without a use before a grant is proposed to be revoked", UNUSED_DAYS, "days", "a job that runs each quarter"),
         ("enumeration", "fewest different objects", OBJECTS, "objects", "a client that synchronises what others deleted"),
@@ -313,6 +366,20 @@ def table() -> Rows[Threshold]:
         ),
         (
             "refused_though_allowed",
+            "longest time until the next call of a caller, if it is served",
+            RENEWED_NEXT,
+            "seconds",
+            "a page that is left open, and asks for news each 18 minutes",
+        ),
+        (
+            "refused_though_allowed",
+            "most times that such a caller is served until it is refused again, so that it isn't",
+            RENEWED_BETWEEN,
+            "calls",
+            "a page that is left open while tokens expire each hour",
+        ),
+        (
+            "refused_though_allowed",
             "smallest part of the calls of a time that are refused, whether or not they are followed so",
             RENEWED_CALLS,
             "of the calls",
@@ -347,6 +414,7 @@ def table() -> Rows[Threshold]:
         ),
         ("repeated_day", "fewest sampled rows that are equal but for the day", DAY_ROWS, "rows", "a job that runs at the same second each day"),
         ("repeated_day", "smallest part of the rows of the day", DAY_PART, "of the rows", "a job that runs at the same second each day"),
+        ("repeated_day", "most days that such a row is in", DAY_COPIES, "days", "a job that runs at the same second each day"),
         ("lost_scope", "fewest callers", LOST_CALLERS, "callers", "two users who changed their department"),
         ("lost_scope", "fewest calls", LOST_CALLS, "calls", "users who try a button once"),
         ("broken_address", "fewest calls without a valid token", BROKEN_CALLS, "calls", "a machine that retries a few times until its key is there"),
@@ -354,6 +422,13 @@ def table() -> Rows[Threshold]:
         ("trial_callers", "fewest callers of one address, each seen for a short time only", TRIAL_CALLERS, "callers", "a developer who tries some clients"),
         ("trial_callers", "longest part of the log in which one is seen", TRIAL_PART, "of the log", "customers behind one address"),
         ("recovered_client", "shortest outage that stays medium after it is over", OUTAGE_SECONDS, "seconds", "a deployment of a quarter of an hour"),
+        (
+            "stopped_client",
+            "fewest failed calls of a client that stopped, for a medium finding",
+            STOPPED_CALLS,
+            "calls",
+            "an employee who tries a feature a day before it is deployed",
+        ),
         ("left_client", "or largest rate of calls, of the rate before", LEFT_RATE, "of the rate", "a job of each six hours of a customer who left"),
         ("left_client", "largest part of the calls before", LEFT_PART, "of the calls", "a job of each six hours of a customer who left"),
         ("outage", "smallest part of the calls of a medium one", OUTAGE_PART, "of the calls", "a flaky network, in which clients try again"),
@@ -433,7 +508,13 @@ def _older() -> tuple[tuple[str, str, float, str, str], ...]:
         ("attack", "fewest different routes", failures.MANY_ROUTES, "routes", "a client with a wrong token, on its few routes"),
         ("outage", "times the usual part of failures", timelines.OUTLYING, "times", "a service of which one in twenty calls fails in a bad hour"),
         ("outage", "fewest failures", spread.FEW_OF_OUTAGE, "calls", "a deployment with some errors"),
-        ("outage", "fewest callers whose tokens are refused, if not those of all", spread.FEW_CALLERS, "callers", "two planned rotations of keys in the same hour"),
+        (
+            "outage",
+            "fewest callers whose tokens are refused, if not those of all",
+            spread.FEW_CALLERS,
+            "callers",
+            "two planned rotations of keys in the same hour",
+        ),
         ("outage", "at least one in so many of the calls of each caller", spread.CONCERNED, "calls", "callers whose tokens expire in the same hour"),
         ("probe", "fewest different unknown paths", denials.PROBED_PATHS, "paths", "a browser that asks for icons"),
         ("misconfigured_client", "average gaps without such a call until it has stopped", denials.SILENT_GAPS, "gaps", "a client that pauses at night"),

@@ -178,15 +178,18 @@ class Timelines(Counts):
         is_such = pc.and_(pc.match_substring(part["location"], "{").fill_null(False), pc.equal(part["outcome"], OK))
         part = part.filter(pc.and_(is_such, pc.is_valid(part["caller"])))
         whole = part.group_by(["caller", "location"]).aggregate([("calls", "sum")])
-        part = part.join(whole.filter(pc.greater_equal(whole["calls_sum"], calls)).select(["caller", "location"]), ["caller", "location"], join_type="left semi")
+        part = part.join(
+            whole.filter(pc.greater_equal(whole["calls_sum"], calls)).select(["caller", "location"]), ["caller", "location"], join_type="left semi"
+        )
         hour = pc.floor(pc.divide(part["first"].cast(pa.float64()), HOUR)).cast(pa.int64())
         hourly = part.append_column("hour", hour).group_by(["caller", "location", "hour"]).aggregate([("calls", "sum"), ("first", "min"), ("last", "max")])
         rows: list[dict[str, Any]] = _plain(hourly).sort_by([(name, "ascending") for name in ("caller", "location", "hour")]).to_pylist()
         return rows
 
-    def renewed(self, within: int, again: int) -> tuple[int, int]:
+    def renewed(self, within: int, again: int, next_within: int, between: int) -> tuple[int, int]:
         """The calls of named callers that the server refused although the policy allows them, and those of them whose caller was served `within`
-        so many seconds, and then not refused `again` so soon: what a part of the servers refuses is.
+        so many seconds, and then not refused `again` so soon: what a part of the servers refuses is. A caller that makes a call now and then is
+        served by its next call, `next_within` so many seconds, and more than `between` times until the next refusal.
         """
         self.fit()
         if not self._rows() or UNITS[self._unit] > 60 or not UNITS[self._unit]:
@@ -203,10 +206,14 @@ class Timelines(Counts):
         is_refused = pc.invert(is_ok)
         # The next row is the first refusal after calls that were served.
         is_begin = pc.and_(is_ok[:-1], is_refused[1:])
-        begins = [pa.concat_arrays([pc.if_else(is_begin, column[1:], None), pa.nulls(1, column.type)]) for column in (caller, part["first"].combine_chunks())]
-        begin_caller, begin_first = map(pc.fill_null_backward, begins)
+        first, place = part["first"].combine_chunks(), pa.array(range(part.num_rows))
+        begins = [pa.concat_arrays([pc.if_else(is_begin, column[1:], None), pa.nulls(1, column.type)]) for column in (caller, first, place)]
+        begin_caller, begin_first, begin_place = map(pc.fill_null_backward, begins)
         is_again = pc.and_(pc.equal(begin_caller, caller), pc.less_equal(pc.subtract(begin_first, part["last"]), again)).fill_null(False)
-        is_soon = pc.and_not(is_soon, is_again)
+        is_next = pc.and_(pc.equal(caller[1:], caller[:-1]), pc.and_(is_ok[1:], pc.less_equal(pc.subtract(first[1:], part["last"][:-1]), next_within)))
+        is_near = pc.and_(pc.equal(begin_caller, caller), pc.less_equal(pc.subtract(begin_place, place), between + 1)).fill_null(False)
+        is_next = pc.and_not(pa.concat_arrays([_whole(is_next), pa.array([False])]), is_near)
+        is_soon = pc.or_(pc.and_not(is_soon, is_again), is_next)
         return pc.sum(part["calls"].filter(is_refused)).as_py() or 0, pc.sum(part["calls"].filter(pc.and_(is_refused, is_soon))).as_py() or 0
 
     def _in_bins(self, table: Any) -> Any:
@@ -215,6 +222,10 @@ class Timelines(Counts):
         first = table["first"]
         span = pc.floor(pc.divide(first.cast(pa.float64()), unit)).cast(pa.int64()) if unit else pc.multiply(first, 0)
         return table.set_column(table.column_names.index("bin"), "bin", span) if "bin" in table.column_names else table.append_column("bin", span)
+
+
+def _whole(column: Any) -> Any:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def _plain(table: Any) -> Any:
@@ -232,7 +243,13 @@ def outcomes(calls: Any, decided: Any) -> Any:
     is_public = pc.equal(decided["reason"], Reason.PUBLIC_ROUTE.value)
     is_own = pc.and_(is_public, pc.is_in(status, pa.array([401, 403], pa.int64())))
     failed = pc.if_else(
-        is_own, OWN, pc.if_else(pc.equal(response, REFUSED), REJECTED, pc.if_else(pc.greater_equal(status, 500), ERROR, pc.if_else(pc.greater_equal(status, 400), status.cast(pa.string()), OK)))
+        is_own,
+        OWN,
+        pc.if_else(
+            pc.equal(response, REFUSED),
+            REJECTED,
+            pc.if_else(pc.greater_equal(status, 500), ERROR, pc.if_else(pc.greater_equal(status, 400), status.cast(pa.string()), OK)),
+        ),
     )
     allowed = pc.fill_null(failed, OK)
     denied = pc.if_else(pc.equal(response, SERVED).fill_null(False), LET_IN, decided["reason"])
@@ -383,4 +400,3 @@ def second_of(time: datetime) -> int:
 def within(rows: Iterable[dict[str, Any]], first: int, last: int) -> list[dict[str, Any]]:
     """The rows whose calls are all between two seconds."""
     return [row for row in rows if first <= row["first"] and row["last"] <= last]
-

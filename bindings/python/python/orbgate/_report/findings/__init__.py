@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 KINDS = (
     OTHER_POLICY, "broken_log", "no_calls", "unread_rows", "warnings", "served_though_denied", "refused_though_allowed", "preflights", "expired_token",
     "late_tokens", "early_expiry", "shared_token", "token_networks", "roaming_tokens", "properties", "probe", "scanner", "attack", "successful_attack",
-    "outage", "misconfigured_client", "always_denied_client", "broken_client", "left_client", "mended_client", "recovered_client", "retries", "other_policy_client",
+    "outage", "misconfigured_client", "always_denied_client", "broken_client", "stopped_client", "left_client",
+    "mended_client", "recovered_client", "reloaded_client", "retries", "other_policy_client",
     "changes", "not_judged", "burst", "held_without_call", "called_without_hold", "captured_otherwise", "charged_failures", "unused_grants",
     "unknown_scopes",
     *SIGN_KINDS,
@@ -69,7 +70,10 @@ def without_accepted(figures: Figures, rows: tuple[Acceptance, ...]) -> Figures:
 
 def checked(figures: Figures) -> list[str]:
     """The checks that found nothing, and those that the log doesn't allow, a sentence each."""
-    sentences = [*(responses(figures),), f"{were(figures.denied)} denied, and no caller looks like a probe or a misconfigured client." if figures.denied else "No call was denied."]
+    sentences = [
+        *(responses(figures),),
+        f"{were(figures.denied)} denied, and no caller looks like a probe or a misconfigured client." if figures.denied else "No call was denied.",
+    ]
     if bounds := hour_is_bound(figures.denials.groups):
         sentences.append(bounds)
     if figures.times.first is None:

@@ -29,10 +29,18 @@ HOW = {
 def described(row: Failure, figures: Figures) -> str:
     """The failed calls of a caller: how many of which failed how, since when, and what came before and after."""
     is_of_days = figures.times.has_days_alone
-    of = {ROUTE: f" to {row.route}", ALL: f" to {row.route}" if row.route else "", SCOPE: f" that need {shown(row.scope)}" if row.outcome not in LACKS else "", CALLER: ""}[row.counted]
+    of = {
+        ROUTE: f" to {row.route}",
+        ALL: f" to {row.route}" if row.route else "",
+        SCOPE: f" that need {shown(row.scope)}" if row.outcome not in LACKS else "",
+        CALLER: "",
+    }[row.counted]
     how = HOW.get(row.outcome) or (f"were answered with {row.outcome}" if row.outcome.isdigit() or row.outcome == ERROR else f"were denied for {row.outcome}")
     if row.outcome in LACKS:
-        how = f"{'lack' if row.outcome == Reason.SCOPE_MISSING.value else 'have no user token for'} {'the scopes of their routes' if row.scope is None else _lacked(row, figures)}"
+        how = (
+            f"{'lack' if row.outcome == Reason.SCOPE_MISSING.value else 'have no user token for'} "
+            f"{'the scopes of their routes' if row.scope is None else _lacked(row, figures)}"
+        )
     many = f", up to {number(row.in_hour)} within an hour" if row.pattern is not None and row.in_hour is not None else ""
     pattern = f" {shown(row.pattern)}" if row.pattern is not None and row.looks_like == ATTACK else ""
     whose = who(row.caller) if row.counted != ALL else "all callers" if row.looks_like == OUTAGE else "an attacker"

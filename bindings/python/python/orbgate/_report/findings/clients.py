@@ -12,7 +12,7 @@ from ..denials import PATHS, PROBE, STALE
 from ..failures import ALL, ATTACK, BROKEN, LACKS, MISCONFIGURED, NOWHERE, OUTAGE, RECOVERED, RETRIES, WITHOUT
 from ..figures import Finding
 from ..numbers import FACT, HIGH, LOW, MEDIUM, bound, shown, when
-from ..thresholds import ILL_PART, ILL_SECONDS, LEFT_PART, LEFT_RATE, OUTAGE_CALLS, OUTAGE_PART, OUTAGE_SECONDS, PLANNED_PART
+from ..thresholds import ILL_PART, ILL_SECONDS, LEFT_PART, LEFT_RATE, OUTAGE_CALLS, OUTAGE_PART, OUTAGE_SECONDS, PLANNED_PART, ROTATION_SECONDS, STOPPED_CALLS
 from ..timelines import AFTER, ERROR, HOUR, REJECTED
 from .callers import described, is_gone, is_old, since_last, some, when_seen
 from .server import KEYS
@@ -23,9 +23,14 @@ if TYPE_CHECKING:
     from ..failures import Failure
     from ..figures import Figures
 
+
 def _of_misconfigured(rows: Sequence[Failure]) -> str:
     patterns = {row.outcome for row in rows}
-    actions = [action for of, action in ((Reason.SCOPE_MISSING, "grant the scope"), (Reason.USER_TOKEN_REQUIRED, "let the client use a user's token")) if of.value in patterns]
+    actions = [
+        action
+        for of, action in ((Reason.SCOPE_MISSING, "grant the scope"), (Reason.USER_TOKEN_REQUIRED, "let the client use a user's token"))
+        if of.value in patterns
+    ]
     return f"{', or '.join(actions).capitalize()}, or stop the client from making these calls."
 
 
@@ -34,22 +39,25 @@ FAILING: dict[str, tuple[str, str, Callable[[Sequence[Failure]], str]]] = {
     "misconfigured_client": (MEDIUM, MISCONFIGURED, _of_misconfigured),
     "always_denied_client": (LOW, MISCONFIGURED, _of_misconfigured),
     "broken_client": (MEDIUM, BROKEN, lambda rows: "Find out what changed at that time, for example which version was deployed."),
+    "stopped_client": (LOW, BROKEN, lambda rows: "Check whether it was fixed."),
     "left_client": (FACT, BROKEN, lambda rows: "Find out whether it was cut off on purpose, and then let its owner stop the calls."),
     "mended_client": (MEDIUM, RECOVERED, lambda rows: "Find out what failed then, if you do not know it: it was over before the log ends."),
     "recovered_client": (LOW, RECOVERED, lambda rows: "Find out what happened then, if you do not know it."),
+    "reloaded_client": (FACT, RECOVERED, lambda rows: "Check that its keys were changed on purpose."),
     "retries": (LOW, RETRIES, lambda rows: "Let the client wait longer between attempts, or stop after a refusal."),
 }
 # The findings about calls that fail since the log begins, so that nothing shows that they ever succeeded.
 OLD = ("always_denied_client",)
-# The finding about clients whose calls the server answered with errors for long, but not at the end.
-LONG = "mended_client"
-# The finding about clients without a valid token that make only a few of the calls that they made before.
-LEFT = "left_client"
 
 
-def _was_long(row: Failure) -> bool:
-    """Whether a server failed for a client as long as an outage takes: what is over stays as high as it was."""
-    return row.outcome == ERROR and (row.until - row.since).total_seconds() >= OUTAGE_SECONDS and row.failed >= OUTAGE_CALLS
+def _recovered(row: Failure) -> str:
+    """The finding about a recovered client: one for which a server failed as long as an outage takes, because what is over stays as high as it
+    was, or one that had no valid token for minutes, as in a rotation of keys.
+    """
+    seconds = (row.until - row.since).total_seconds()
+    if row.outcome == ERROR and seconds >= OUTAGE_SECONDS and row.failed >= OUTAGE_CALLS:
+        return "mended_client"
+    return "reloaded_client" if row.outcome in WITHOUT and seconds <= ROTATION_SECONDS else "recovered_client"
 
 
 def _is_in_outage(row: Failure, figures: Figures) -> bool:
@@ -60,6 +68,13 @@ def _is_in_outage(row: Failure, figures: Figures) -> bool:
 
 # The first and the last failed calls of a client can be outside of the times of an outage.
 NEAR_OUTAGE = timedelta(minutes=2)
+
+
+def _broken(row: Failure, figures: Figures) -> str:
+    """The finding about a broken client: one that makes only a few of the calls that it made before, or whose few failed calls have stopped."""
+    if _is_left(row, figures.times.first):
+        return "left_client"
+    return "stopped_client" if row.failed < STOPPED_CALLS and is_gone(row, figures) else "broken_client"
 
 
 def _is_left(row: Failure, first: datetime | None) -> bool:
@@ -92,14 +107,16 @@ def of_clients(figures: Figures) -> Iterator[Finding]:
     for kind, (level, what, advice) in FAILING.items():
         # The finding about refused calls has those that the server refused.
         rows = figures.denials.failures.where(
-            lambda row: row.looks_like == what
-            and row.outcome != REJECTED
-            and is_old(row, figures) == (kind in OLD)
-            and not _is_covered(row, figures)
-            and not _is_in_outage(row, figures)
-            and (what != RECOVERED or _was_long(row) == (kind == LONG))
-            and (what != BROKEN or _is_left(row, figures.times.first) == (kind == LEFT))
-            and not (what == BROKEN and _is_limited(row))
+            lambda row: (
+                row.looks_like == what
+                and row.outcome != REJECTED
+                and is_old(row, figures) == (kind in OLD)
+                and not _is_covered(row, figures)
+                and not _is_in_outage(row, figures)
+                and (what != RECOVERED or _recovered(row) == kind)
+                and (what != BROKEN or _broken(row, figures) == kind)
+                and not (what == BROKEN and _is_limited(row))
+            )
         )
         if rows:
             callers = [*dict.fromkeys(row.caller for row in rows)]
@@ -113,7 +130,10 @@ def of_clients(figures: Figures) -> Iterator[Finding]:
     stale = figures.denials.groups.where(lambda row: row.looks_like == STALE)
     if stale:
         first, clients = stale[0], _callers(stale)
-        sentence = f"{look_like(clients, figures.denials.is_exact, STALE)}: {who(first.caller)} makes {bound(first.calls, first.is_exact, 'call')} to routes that only the other policy has{when_seen(first)}{since_last(first, figures)}."
+        sentence = (
+            f"{look_like(clients, figures.denials.is_exact, STALE)}: {who(first.caller)} makes "
+            f"{bound(first.calls, first.is_exact, 'call')} to routes that only the other policy has{when_seen(first)}{since_last(first, figures)}."
+        )
         action = "If the other policy is older, update the client to the routes of this policy; if it is newer, deploy it first."
         yield Finding(MEDIUM, "other_policy_client", len(clients), figures.denials.is_exact, sentence, action, CAUSES)
 
@@ -126,10 +146,17 @@ def _probes(figures: Figures) -> Iterator[Finding]:
             first = max(probes, key=lambda row: (row.served_though_denied or 0, row.paths, row.calls))
             served = f"; the server served {number(first.served_though_denied)} of them" if first.served_though_denied else ""
             valid = f" with a valid token in {bound(first.with_token, first.is_exact)} of them" if first.with_token else " without a valid token"
-            tried = f"{who(first.caller)} tried {bound(first.paths, first.paths < PATHS)} unknown paths in {bound(first.calls, first.is_exact, 'call')}{valid}{when_seen(first)}{served}"
+            tried = (
+                f"{who(first.caller)} tried {bound(first.paths, first.paths < PATHS)} unknown paths in "
+                f"{bound(first.calls, first.is_exact, 'call')}{valid}{when_seen(first)}{served}"
+            )
             others = [row.caller for row in probes if row is not first]
             names = f". The {'other' if len(others) == 1 else 'others'}: {named(others)}" if others else ""
-            action = "Find out who this is; block the caller unless it only uses a wrong base path." if level == HIGH else "Every public server gets such calls; make sure that it refuses them."
+            action = (
+                "Find out who this is; block the caller unless it only uses a wrong base path."
+                if level == HIGH
+                else "Every public server gets such calls; make sure that it refuses them."
+            )
             sentence = f"{look_like(probes, figures.denials.is_exact, PROBE)}: {tried}{names}."
             yield Finding(
                 level,
@@ -164,7 +191,10 @@ def _outages(figures: Figures) -> Iterator[Finding]:
         how = "were answered with 5xx" if row.outcome == ERROR else "were refused for their tokens"
         route = f", nearly all to {row.route}" if row.route is not None else ""
         callers = f" It concerns {shown(row.pattern, MOST_OF_NAMES)}." if row.pattern else ""
-        sentence = f"Outage: {number(row.failed)} of {number(row.calls, 'call')} {how} {times}{route}; {some(row.before_failed, row.before)} before and {some(row.after_failed, row.after)} after{PLANNED if is_planned else ''}.{callers}"
+        sentence = (
+            f"Outage: {number(row.failed)} of {number(row.calls, 'call')} {how} {times}{route}; "
+            f"{some(row.before_failed, row.before)} before and {some(row.after_failed, row.after)} after{PLANNED if is_planned else ''}.{callers}"
+        )
         action = "Find out what failed at that time." if row.outcome == ERROR else KEYS
         # If most calls succeed meanwhile, so do those that are made again.
         part = OUTAGE_PART if (row.until - row.since).total_seconds() >= ILL_SECONDS else ILL_PART
@@ -176,14 +206,24 @@ def _attacks(figures: Figures) -> Iterator[Finding]:
     """Attacks on known routes, of which those that succeeded in the end are the most severe."""
     # Who lacks a scope that several callers had is no attacker.
     lost = {row.subject for row in figures.signs.signs if row.kind == "lost_scope"}
-    rows = figures.denials.failures.where(lambda row: row.looks_like == ATTACK and not _is_covered(row, figures) and not (row.outcome in LACKS and row.scope in lost))
+    rows = figures.denials.failures.where(
+        lambda row: row.looks_like == ATTACK and not _is_covered(row, figures) and not (row.outcome in LACKS and row.scope in lost)
+    )
     for level, attacks in ((HIGH, rows.where(lambda row: row.succeeded > 0)), (MEDIUM, rows.where(lambda row: not row.succeeded))):
         if attacks:
             details = "; ".join(described(row, figures) for row in attacks[:MOST_PAIRS])
             others = [row.caller for row in attacks[MOST_PAIRS:]]
             names = f". The {'other' if len(others) == 1 else 'others'}: {named(others)}" if others else ""
             is_spread = all(row.counted == ALL for row in attacks)
-            action = "Find out what the calls after the refused ones did, and revoke their token." if level == HIGH else "Limit the calls to this route, whoever makes them." if is_spread and len(attacks) == 1 else "Limit the calls to these routes, whoever makes them." if is_spread else "Find out who this is, and block or limit the caller."
+            action = (
+                "Find out what the calls after the refused ones did, and revoke their token."
+                if level == HIGH
+                else "Limit the calls to this route, whoever makes them."
+                if is_spread and len(attacks) == 1
+                else "Limit the calls to these routes, whoever makes them."
+                if is_spread
+                else "Find out who this is, and block or limit the caller."
+            )
             sentence = f"{look_like(attacks, figures.denials.failures_is_exact, ATTACK)}: {details}{names}."
             yield Finding(
                 level,
@@ -202,7 +242,11 @@ def of_bursts(figures: Figures) -> Iterator[Finding]:
     # What a caller reads by ids in their order, or far more than all others, is another finding, and so is a caller that is new.
     told = {row.subject for row in figures.signs.signs if row.kind in ("enumeration", "many_objects") or (row.kind, row.level) == ("new_since", LOW)}
     if rows := figures.bursts.where(lambda row: who(row.caller) not in told and row.caller not in told):
-        details = "; ".join(f"{who(row.caller)} made {number(row.calls)} of its {number(row.of, 'call')} to {row.route} {f'in {number(row.hours)} hours ' if row.hours > 2 else ''}{when(row.first, row.last, False)}" for row in rows[:MOST_PAIRS])
+        details = "; ".join(
+            f"{who(row.caller)} made {number(row.calls)} of its {number(row.of, 'call')} to {row.route} "
+            f"{f'in {number(row.hours)} hours ' if row.hours > 2 else ''}{when(row.first, row.last, False)}"
+            for row in rows[:MOST_PAIRS]
+        )
         within = "hours" if any(row.hours > 2 for row in rows) else "two hours"
         more = f"; and {number(len(rows) - MOST_PAIRS, 'more pair')} of caller and route" if len(rows) > MOST_PAIRS else ""
         sentence = f"Many allowed calls within {within}, at least as many as in the rest of the log: {details}{more}."
@@ -228,7 +272,10 @@ def _action(rows: Sequence[Failure], figures: Figures, advice: str) -> str:
         return advice
     if not going:
         return f"Check whether {'it was' if stopped == 1 else 'they were'} fixed: these calls have stopped."
-    return f"{advice} {number(stopped)} of the callers {'has' if stopped == 1 else 'have'} stopped: check whether {'it was' if stopped == 1 else 'they were'} fixed."
+    return (
+        f"{advice} {number(stopped)} of the callers {'has' if stopped == 1 else 'have'} stopped: check whether "
+        f"{'it was' if stopped == 1 else 'they were'} fixed."
+    )
 
 
 def _callers(rows: Sequence[Denied]) -> list[str | None]:

@@ -36,9 +36,12 @@ def of_ledger(figures: Figures) -> Iterator[Finding]:
             if what == CAPTURED and not captured and ENTRIES in figures.signs.cover.columns:
                 continue
             difference = {
-                HELD: f"{number(calls, 'hold')} {'has' if calls == 1 else 'have'} no call in the log, and {number(captured, 'orb')} of {'it' if calls == 1 else 'them'} {'was' if captured == 1 else 'were'} captured",
-                CALLED: f"{number(calls, 'served call')} that {'consumes' if calls == 1 else 'consume'} orbs {'has' if calls == 1 else 'have'} no hold in the ledger",
-                CAPTURED: f"{number(captured, 'orb')} {'was' if captured == 1 else 'were'} captured for {number(calls, 'call')}, for which the policy states {number(orbs)}",
+                HELD: f"{number(calls, 'hold')} {'has' if calls == 1 else 'have'} no call in the log, "
+                f"and {number(captured, 'orb')} of {'it' if calls == 1 else 'them'} {'was' if captured == 1 else 'were'} captured",
+                CALLED: f"{number(calls, 'served call')} that {'consumes' if calls == 1 else 'consume'} orbs "
+                f"{'has' if calls == 1 else 'have'} no hold in the ledger",
+                CAPTURED: f"{number(captured, 'orb')} {'was' if captured == 1 else 'were'} captured for {number(calls, 'call')}, "
+                f"for which the policy states {number(orbs)}",
             }[what]
             more = f", and {number(len(rows) - MOST_PAIRS, 'more route')}" if len(rows) > MOST_PAIRS else ""
             level = {HELD: HIGH if captured else LOW, CALLED: HIGH, CAPTURED: MEDIUM}[what]

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..._number import number
+from ..failures import OUTAGE
 from ..figures import Finding
 from ..numbers import FACT, HIGH, LOW, MEDIUM, UNUSED_DAYS, bound, length, shown, when
-from ..thresholds import FAILED_PART
+from ..thresholds import FAILED_ERRORS, FAILED_PART
+from ..timelines import ERROR
 from ..tokens import CLOCK, EXPIRED, ROAMING, SHARED, TWO_NETWORKS
 from .server import OF_CLOCK
 from .words import CAUSES, MOST_PAIRS, ORBS, PROPERTIES, TOKENS, UNKNOWN, UNUSED
@@ -22,7 +24,9 @@ def of_properties(figures: Figures) -> Iterator[Finding]:
     if figures.properties is not None and (failed := len(figures.properties.failed)):
         of_all = f"{number(failed)} of {number(len(figures.properties.rows), 'property', 'properties')}"
         sentence = f"{of_all} in {shown(figures.properties.file)} {'does' if failed == 1 else 'do'} not hold for all requests."
-        yield Finding(HIGH, "properties", failed, True, sentence, "Change the policy or the property; the section lists the requests that violate it.", PROPERTIES)
+        yield Finding(
+            HIGH, "properties", failed, True, sentence, "Change the policy or the property; the section lists the requests that violate it.", PROPERTIES
+        )
 
 
 # Tokens that are served after their expiry, but all so shortly that a clock might be ahead.
@@ -52,7 +56,10 @@ def of_tokens(figures: Figures) -> Iterator[Finding]:
             sentence = f"{bound(len(rows), figures.tokens.is_exact, 'token')} {'was' if len(rows) == 1 else 'were'} {how}: {details}{more}."
             yield Finding(level, kind, len(rows), figures.tokens.is_exact, sentence, action, TOKENS)
     if (turned := figures.tokens.turned).is_clock:
-        sentence = f"{number(turned.tokens, 'token')} of {number(turned.callers, 'caller')} were refused up to {length(turned.longest)} after their expiry, when the next ones were already in use, as if a clock of the server were ahead."
+        sentence = (
+            f"{number(turned.tokens, 'token')} of {number(turned.callers, 'caller')} were refused up to {length(turned.longest)} "
+            "after their expiry, when the next ones were already in use, as if a clock of the server were ahead."
+        )
         yield Finding(MEDIUM, "early_expiry", turned.tokens, True, sentence, OF_CLOCK, CAUSES)
 
 
@@ -74,11 +81,22 @@ def of_orbs(figures: Figures) -> Iterator[Finding]:
     # Most services charge nobody for such calls; the section lists them.
     if calls < FAILED_PART * figures.orbs.total.calls:
         return
-    first = ", ".join(f"{number(row.calls)} to {row.route or shown(row.scope)} with status {row.status}, the first in row {number(row.row)}" for row in rows[:MOST_PAIRS])
+    first = ", ".join(
+        f"{number(row.calls)} to {row.route or shown(row.scope)} with status {row.status}, the first in row {number(row.row)}" for row in rows[:MOST_PAIRS]
+    )
     more = f", and {number(len(rows) - MOST_PAIRS, 'more pair')} of route and status" if len(rows) > MOST_PAIRS else ""
-    what = f"{number(orbs, 'orb')} {'belongs' if orbs == 1 else 'belong'} to calls" if orbs else f"{number(calls, 'call')} that {'consumes' if calls == 1 else 'consume'} orbs"
+    what = (
+        f"{number(orbs, 'orb')} {'belongs' if orbs == 1 else 'belong'} to calls"
+        if orbs
+        else f"{number(calls, 'call')} that {'consumes' if calls == 1 else 'consume'} orbs"
+    )
     sentence = f"{what} that may have failed: {first}{more}." if orbs else f"{what} may have failed: {first}{more}."
-    yield Finding(LOW, "charged_failures", calls, True, sentence, "Check whether these calls were charged, and return the orbs of those that failed.", ORBS)
+    # What callers did wrong costs nothing in most services, and with a ledger, another finding has what was captured. A server that fails all
+    # the time can have charged before; the errors of an outage are told by its finding.
+    errors = sum(row.calls for row in rows if row.status >= 500)
+    told = sum(row.failed for row in figures.denials.failures if row.looks_like == OUTAGE and row.outcome == ERROR)
+    level = LOW if errors - told >= FAILED_ERRORS * figures.orbs.total.calls else FACT
+    yield Finding(level, "charged_failures", calls, True, sentence, "Check whether these calls were charged, and return the orbs of those that failed.", ORBS)
 
 
 # A denied call might need a scope that its token has, for example if only users can use it.
@@ -113,7 +131,10 @@ def of_scopes(figures: Figures) -> Iterator[Finding]:
     if pairs:
         kept = sum((use.caller, use.scope) in needed for use in figures.unused_by_caller)
         never = f"; {number(unused, 'scope')} {'is' if unused == 1 else 'are'} never used" if unused else ""
-        sentence = f"{bound(pairs, figures.scopes.by_caller_is_exact, 'grant')} of a scope to a caller {'was' if pairs == 1 else 'were'} never used{_needed(kept)}{never}."
+        sentence = (
+            f"{bound(pairs, figures.scopes.by_caller_is_exact, 'grant')} of a scope to a caller {'was' if pairs == 1 else 'were'} "
+            f"never used{_needed(kept)}{never}."
+        )
         yield Finding(LOW if _is_long(figures) else FACT, "unused_grants", pairs, figures.scopes.by_caller_is_exact, sentence, review(figures), UNUSED)
     elif unused:
         lacked = {scope for _, scope in needed}
@@ -123,4 +144,12 @@ def of_scopes(figures: Figures) -> Iterator[Finding]:
     if figures.unknown.scopes:
         scopes = bound(figures.unknown.different, figures.unknown.is_exact, "scope")
         sentence = f"{scopes} in valid tokens {'is' if figures.unknown.different == 1 else 'are'} not in the policy."
-        yield Finding(LOW, "unknown_scopes", figures.unknown.different, figures.unknown.is_exact, sentence, "Correct misspelt scopes; ignore those of other services.", UNKNOWN)
+        yield Finding(
+            LOW,
+            "unknown_scopes",
+            figures.unknown.different,
+            figures.unknown.is_exact,
+            sentence,
+            "Correct misspelt scopes; ignore those of other services.",
+            UNKNOWN,
+        )

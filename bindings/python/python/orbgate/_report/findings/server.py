@@ -51,23 +51,32 @@ def of_server(figures: Figures) -> Iterator[Finding]:
         action = "Check whether the server runs another version of the policy, or has its own rules."
         if changed and changed[0].looks_like == OUTAGE:
             row = changed[0]
-            since += f"; {number(row.failed)} of {number(row.calls, 'call')} were refused {when(row.since, row.until, figures.times.has_days_alone)}{f', of {shown(row.pattern, MOST_OF_NAMES)}' if row.pattern else ''}"
+            since += (
+                f"; {number(row.failed)} of {number(row.calls, 'call')} were refused "
+                f"{when(row.since, row.until, figures.times.has_days_alone)}{f', of {shown(row.pattern, MOST_OF_NAMES)}' if row.pattern else ''}"
+            )
             action = KEYS
         if early := _early(figures, refused):
             since, action = f"{since}{early}", OF_CLOCK
         if is_renewed := _is_renewed(figures):
-            since = f"; the callers of {number(figures.tokens.renewed)} of them were served again within {length(RENEWED_SECONDS)}, as when a token expires and is renewed{since}"
+            since = (
+                f"; the callers of {number(figures.tokens.renewed)} of them were served again within {length(RENEWED_SECONDS)}, as when "
+                f"a token expires and is renewed{since}"
+            )
         yield Finding(
             FACT if is_renewed else LOW if _is_rotation(figures) else MEDIUM,
             "refused_though_allowed",
             refused,
             True,
-            f"{were(refused)} rejected although the policy allows {them(refused)}{_most(figures, REFUSED_THOUGH_ALLOWED)}{since}.{_by_other(figures, refused, 'refused_as_other', 'denied')}",
+            f"{were(refused)} rejected although the policy allows "
+            f"{them(refused)}{_most(figures, REFUSED_THOUGH_ALLOWED)}{since}.{_by_other(figures, refused, 'refused_as_other', 'denied')}",
             action,
             SERVER,
         )
     if preflights := figures.served.of(SERVED_THOUGH_DENIED, is_preflight=True):
-        sentence = f"{number(preflights, 'preflight')} (OPTIONS without a token) {'was' if preflights == 1 else 'were'} served, which the policy does not allow."
+        sentence = (
+            f"{number(preflights, 'preflight')} (OPTIONS without a token) {'was' if preflights == 1 else 'were'} served, which the policy does not allow."
+        )
         yield Finding(FACT, "preflights", preflights, True, sentence, "Name the OPTIONS routes with --public if the server answers preflights.", SERVER)
 
 
@@ -117,7 +126,10 @@ def _most(figures: Figures, what: str) -> str:
     rows = _mismatches(figures, what)
     routes = {row.route for row in rows}
     pairs = figures.served.pairs.where(lambda row: row.what == what and row.route in routes)
-    named = [f"{bound(row.calls, row.is_exact)} {'to ' + row.route if row.route else 'without a route'} by {NO_CALLER if row.caller is None else shown(row.caller)}" for row in pairs[:MOST_PAIRS]]
+    named = [
+        f"{bound(row.calls, row.is_exact)} {'to ' + row.route if row.route else 'without a route'} by {NO_CALLER if row.caller is None else shown(row.caller)}"
+        for row in pairs[:MOST_PAIRS]
+    ]
     # Of the routes in the sentence, the first call in the log.
     first = min((row for row in rows if row.route == pairs[0].route), key=lambda row: row.row)
     more = f", and others of {number(len(pairs) - MOST_PAIRS, 'more pair')} of route and caller" if len(pairs) > MOST_PAIRS else ""
@@ -135,7 +147,13 @@ def _by_other(figures: Figures, calls: int, field: str, decided: str) -> str:
     count = 0 if changes is None else getattr(changes.sides, field)
     if changes is None or not count:
         return ""
-    of = f"All {number(count)} are" if count == calls and count > 1 else "It is" if count == calls else f"{number(count)} of them {'is' if count == 1 else 'are'}"
+    of = (
+        f"All {number(count)} are"
+        if count == calls and count > 1
+        else "It is"
+        if count == calls
+        else f"{number(count)} of them {'is' if count == 1 else 'are'}"
+    )
     return f" {of} {decided} by the other policy{f'; the server {switched(changes.sides.switch)}' if changes.sides.switch is not None else ''}."
 
 

@@ -14,7 +14,13 @@ MOST_NAMES, MOST_PAIRS = 5, 3
 # The most characters of the names in a finding about an outage.
 MOST_OF_NAMES = 200
 # The sections with the details.
-SERVER, CAUSES, CHANGED, UNREAD, WARNINGS = "Server responses and policy decisions", "Likely causes of denials", "Changes against the other policy", "Unread rows", "Warnings"
+SERVER, CAUSES, CHANGED, UNREAD, WARNINGS = (
+    "Server responses and policy decisions",
+    "Likely causes of denials",
+    "Changes against the other policy",
+    "Unread rows",
+    "Warnings",
+)
 PROPERTIES, UNUSED, UNKNOWN, NO_CALLS, ORBS, ROUTES, TOKENS = "Properties", "Unused grants", "Unknown scopes", "No calls", "Orbs", "Routes", "Tokens"
 SIGNS = "Signs"
 

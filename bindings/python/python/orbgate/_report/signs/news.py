@@ -143,6 +143,10 @@ class _Usual:
             self._by[row.dimension, row.caller].add(row.value)
         self._callers = len(self._of[CALLER, ""])
         self._whole = {row.caller: row for row in rows if row.dimension == CALLER}
+        self._first: defaultdict[str, list[Seen]] = defaultdict(list)
+        for row in sorted(rows, key=lambda row: row.first):
+            if row.dimension == NETWORK:
+                self._first[row.value].append(row)
         # Where a service acts for users, they have tokens of both kinds.
         self._has_own_kinds = sum(len(kinds) > 1 for (dimension, _), kinds in self._by.items() if dimension == KIND) <= NEW_PLACES
         self._has_places = ground.evidence.has_addresses and "address" not in cover.columns
@@ -152,7 +156,8 @@ class _Usual:
         with such a scope comes from where, or at an hour at which, no other caller with it calls.
         """
         if any(
-            (row.dimension == KIND and self._has_own_kinds) or (row.dimension == NETWORK and (_is_rush(row) or self._is_odd_place(caller, row.value)))
+            (row.dimension == KIND and self._has_own_kinds)
+            or (row.dimension == NETWORK and ((_is_rush(row) and self._is_move(row)) or self._is_odd_place(caller, row.value)))
             for row in facts
         ):
             return True
@@ -188,17 +193,26 @@ class _Usual:
     def _is_rare(self, scope: str) -> bool:
         return len(self._of[HELD, scope]) <= max(NEW_RARE, self._callers // 20)
 
+    def _is_move(self, row: Seen) -> bool:
+        """Whether a caller was somewhere else before, and nobody else was in this network: phones share those of their providers."""
+        whole = self._whole.get(row.caller)
+        return whole is not None and whole.first < row.first and self._first[row.value][0].caller == row.caller
+
     def _is_odd_place(self, caller: str, place: str) -> bool:
         """Whether a machine, which has a few fixed addresses, calls from where no other caller does. People move."""
         is_machine = self._by[KIND, caller] == {"organisation"}
         return is_machine and caller in self._old and self._of[NETWORK, place] == {caller} and len(self._by[NETWORK, caller]) <= NEW_PLACES
 
     def _is_elsewhere(self, caller: str, scope: str) -> bool:
-        """Whether a caller shares no network, or no hour of the day, with the others that hold a scope."""
+        """Whether a caller shares no hour of the day with the others that hold a scope, or no network, if most of them share one."""
         others = self._of[HELD, scope] - {caller}
         shared = [dimension for dimension in (NETWORK, HOUR_OF_DAY) if any(self._by[dimension, caller] & self._by[dimension, other] for other in others)]
+        # Clients of customers each have a network of their own.
+        places = Counter(place for other in others for place in self._by[NETWORK, other])
+        together = sum(any(places[place] > 1 for place in self._by[NETWORK, other]) for other in others)
+        has_common = len(others) < 2 or 2 * together >= len(others)
         # Without addresses, only the scope shows anything.
-        return HOUR_OF_DAY not in shared or NETWORK not in shared or not self._has_places
+        return HOUR_OF_DAY not in shared or (NETWORK not in shared and has_common) or not self._has_places
 
 
 # How long after its first call a caller gets a scope that it did not have from its beginning.

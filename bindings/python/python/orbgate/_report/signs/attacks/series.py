@@ -31,7 +31,7 @@ def slow_series(column: str, table: Any, is_exact: bool) -> Iterator[Sign]:
         return
     step, later = (pc.subtract(once[name][1:], once[name][:-1]) for name in ("number", "second"))
     is_same = pc.and_(*(pc.equal(once[name][1:], once[name][:-1]) for name in key))
-    follows = pc.and_(is_same, pc.less_equal(step, SLOW_STEP))
+    follows = pc.and_(is_same, _is_next(step, SLOW_STEP))
     near = once[1:].append_column("rises", pc.greater_equal(later, 0).cast(pa.int64())).filter(follows)
     sums = near.group_by(key).aggregate(
         [("one", "sum"), ("rises", "sum"), ("second", "min"), ("second", "max"), ("row", "min"), ("number", "min"), ("number", "max")]
@@ -69,6 +69,11 @@ def slow_series(column: str, table: Any, is_exact: bool) -> Iterator[Sign]:
 SLOW_STEP, SLOW_PART, SLOW_ROUTES = 3, 0.9, 3
 
 
+def _is_next(step: Any, most: int) -> Any:
+    """Whether an id comes soon after the one before. If two objects have the same number, it is only a part of their ids."""
+    return pc.and_(pc.greater_equal(step, 1), pc.less_equal(step, most))
+
+
 def fast_series(column: str, table: Any, is_exact: bool) -> Iterator[Sign]:
     """Objects with consecutive ids that a caller reads once, and otherwise reads some here and there."""
     rows = by_object(table)
@@ -83,7 +88,7 @@ def fast_series(column: str, table: Any, is_exact: bool) -> Iterator[Sign]:
     # Of a series, nearly each id comes soon after the one before.
     step = pc.subtract(many["number"][1:], many["number"][:-1])
     is_same = [pc.equal(many[column][1:], many[column][:-1]) for column in key]
-    follows = pc.and_(pc.and_(is_same[0], is_same[1]), pc.and_(is_same[2], pc.less_equal(step, SERIES_STEP)))
+    follows = pc.and_(pc.and_(is_same[0], is_same[1]), pc.and_(is_same[2], _is_next(step, SERIES_STEP)))
     aggregations = [("one", "sum"), ("calls", "sum"), ("second", "min"), ("second", "max"), ("row", "min"), ("number", "min"), ("number", "max")]
     hours = many[1:].filter(follows).group_by(key).aggregate(aggregations)
     is_once = pc.less_equal(hours["calls_sum"].cast(pa.float64()), pc.multiply(hours["one_sum"].cast(pa.float64()), SERIES_CALLS))

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...._number import number
 from ...numbers import MEDIUM, share
-from ...thresholds import COPY_APART, COPY_HOUR_PART, COPY_PART, COPY_ROWS, DAY_PART, DAY_ROWS
+from ...thresholds import COPY_ALIKE, COPY_APART, COPY_HOUR_PART, COPY_HOUR_ROWS, COPY_PART, COPY_ROWS, DAY_COPIES, DAY_PART, DAY_ROWS
 from ...timelines import DAY, HOUR, time_of
 from ..ground import Ground, Sign, said_when, sign
 
@@ -24,7 +24,7 @@ def copied_rows(ground: Ground) -> Iterator[Sign]:
     within: list[dict[str, Any]] = []
     for columns in (("hour",), ("hour", "instance")):
         hours, of = (Counter(_hour_of(row, columns) for row in some) for some in (rows, copied))
-        dense = {hour for hour, count in of.items() if count >= COPY_ROWS // 2 and count >= COPY_HOUR_PART * hours[hour]}
+        dense = {hour for hour, count in of.items() if count >= COPY_HOUR_ROWS and count >= COPY_HOUR_PART * hours[hour]}
         if not within and sum(of[hour] for hour in dense) >= COPY_ROWS:
             within = [row for row in copied if _hour_of(row, columns) in dense]
     most = Counter(row["calls"] for row in copied).most_common(1)[0][0]
@@ -34,7 +34,7 @@ def copied_rows(ground: Ground) -> Iterator[Sign]:
     apart = [row for row in copied if row["last_row"] - row["row"] >= COPY_APART]
     if not within and evidence.has_fractions and len(apart) >= COPY_ROWS:
         within = apart
-    if not within or sum(row["calls"] == most for row in within) * 10 < 8 * len(within):
+    if not within or sum(row["calls"] == most for row in within) < COPY_ALIKE * len(within):
         return
     extra = sum(row["calls"] - 1 for row in within)
     first, last = min(row["second"] for row in within), max(row["second"] for row in within)
@@ -69,7 +69,7 @@ def repeated_days(ground: Ground) -> Iterator[Sign]:
         firsts[day] = min((row["row"], row["second"]), firsts.get(day, (row["row"], row["second"])))
     pairs: Counter[tuple[int, int]] = Counter()
     for some in of_key.values():
-        if 1 < len(some) <= 8:
+        if 1 < len(some) <= DAY_COPIES:
             pairs.update((one, other) for one in some for other in some if one < other)
     for (one, other), count in pairs.most_common(1):
         if count >= DAY_ROWS and count >= DAY_PART * max(len(days[one]), len(days[other])):

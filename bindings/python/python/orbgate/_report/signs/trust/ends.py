@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from ...evidence import SERVED
 from ...numbers import MEDIUM, length, share, shown
-from ...thresholds import END_CALLS, END_GONE, END_HOURS, END_PART, END_STARTED, END_STEADY, END_TORN, THIN_HOURS
+from ...thresholds import (
+    END_ADDRESS, END_CALLS, END_EARLY, END_GONE, END_HOURS, END_LIVED, END_LOST, END_OFTEN, END_ONCE, END_PART, END_STARTED, END_STEADY, END_TORN,
+    END_WIDE, THIN_HOURS, THIN_OFTEN,
+)  # fmt: skip
 from ...timelines import DAY, HOUR
 from ..ground import Ground, Sign, name, said_when, sign
 
@@ -33,31 +36,33 @@ def sources_that_end(ground: Ground) -> Iterator[Sign]:
                 first, last = ends.get(row[column], (row["second"], row["last"]))
                 ends[row[column]] = min(first, row["second"]), max(last, row["last"])
                 whole[row["hour"]] += row["calls"]
+        # How long before the log's end is early.
+        early = max(END_HOURS * HOUR, END_EARLY * (ground.period.last - ground.period.first))
         # Files one after the other are a log in parts.
         if len(hours) < 2 or (what == "file" and not _overlap(ends)):
             continue
         every = whole.total()
         begins = [first // HOUR for first, _ in ends.values()]
         # Where instances are started in the middle of the log, others are stopped: they follow the load, or are replaced by new versions.
-        started = sum(first - ground.period.first > max(END_HOURS * HOUR, ground.period.last - ground.period.first >> 4) for first, _ in ends.values())
+        started = sum(first - ground.period.first > early for first, _ in ends.values())
         if what != "address" and started >= END_STARTED:
             continue
         for of, of_hours in sorted(hours.items()):
             first, last = ends[of]
             end, count = last // HOUR, of_hours.total()
             # An instance can end early in a long log. An address is compared with the whole.
-            least = END_PART if what != "address" else 4 * END_PART
+            least = END_PART if what != "address" else END_ADDRESS
             near_rows = every if what == "address" else sum(calls for hour, calls in whole.items() if first // HOUR <= hour <= end)
             if (
                 count < END_CALLS
                 or count < least * near_rows
-                or ground.period.last - last < max(END_HOURS * HOUR, ground.period.last - ground.period.first >> 4)
-                or end - first // HOUR < 3
+                or ground.period.last - last < early
+                or end - first // HOUR < END_LIVED
                 # What comes once, such as the run of a month, is over then.
-                or (what == "address" and 4 * (last - first) < ground.period.last - last)
+                or (what == "address" and last - first < END_ONCE * (ground.period.last - last))
             ):
                 continue
-            steady = sum(1 for hour in range(first // HOUR, end) if of_hours[hour]) * 5 >= 4 * (end - first // HOUR)
+            steady = sum(1 for hour in range(first // HOUR, end) if of_hours[hour]) >= END_OFTEN * (end - first // HOUR)
             if not steady or any(end - 1 <= begin <= end + 1 for begin in begins if begin > first // HOUR):
                 continue
             near, far = (sum(whole[hour] for hour in some) for some in (range(end - THIN_HOURS, end), range(end + 1, end + 1 + THIN_HOURS)))
@@ -68,12 +73,12 @@ def sources_that_end(ground: Ground) -> Iterator[Sign]:
                 sum(counts[hour] for hour in some)
                 for counts, some in ((whole, range(end - 24, end)), (whole, range(end + 1, end + 25)), (of_hours, range(end - 24, end)))
             ]
-            is_replaced = gone > END_GONE and ground.period.last - last > DAY and day[1] > day[0] - day[2] / 2
+            is_replaced = gone > END_GONE and ground.period.last - last > DAY and day[1] > day[0] - END_LOST * day[2]
             kept = _kept(ground, end) if what != "address" else None
-            if kept is None and (far > near - own / 2 or is_replaced):
+            if kept is None and (far > near - END_LOST * own or is_replaced):
                 continue
             # Callers that call all the time lose the calls that an instance served only if its rows are lost.
-            if kept is not None and kept > 1 - day[2] / max(1, day[0]) / 2:
+            if kept is not None and kept > 1 - END_LOST * day[2] / max(1, day[0]):
                 continue
             if any(abs(last - time) <= END_TORN for time in ground.unread):
                 sentence = f"the last readable rows of {what} {shown(name(of))} come {said_when(last, last)}, as the first rows that could not be read"
@@ -96,9 +101,9 @@ def _kept(ground: Ground, end: int) -> float | None:
     for row in ground.evidence.hours.rows():
         if row["caller"] is not None and 0 < abs(row["hour"] - end) <= hours:
             sides[row["hour"] > end][row["caller"]][row["hour"]] += row["calls"]
-    steady = [caller for caller in sides[0] if all(10 * len(side[caller]) >= 9 * hours for side in sides)]
+    steady = [caller for caller in sides[0] if all(10 * len(side[caller]) >= THIN_OFTEN * hours for side in sides)]
     before, after = (sum(side[caller].total() for caller in steady) for side in sides)
-    return after / before if hours >= 2 * THIN_HOURS and before >= END_STEADY else None
+    return after / before if hours >= END_WIDE and before >= END_STEADY else None
 
 
 def _overlap(ends: dict[bytes, tuple[int, int]]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...._number import number
 from ...numbers import MEDIUM, length
-from ...thresholds import GAP_ALIKE, GAP_CALLERS, GAP_CALLS, GAP_SECONDS
+from ...thresholds import GAP_ALIKE, GAP_CALLERS, GAP_CALLS, GAP_LONG, GAP_PART, GAP_SECONDS, GAP_TAIL
 from ...timelines import DAY, HOUR, second_of
 from ..ground import Ground, Sign, said_when, sign
 
@@ -19,11 +19,12 @@ def rows_missing(ground: Ground) -> Iterator[Sign]:
     for row in ground.timed:
         calls[second_of(row["earliest"]), second_of(row["latest"])] += row["calls"]
     times = sorted(span for span in calls if ground.period.first <= span[0] and span[1] <= ground.period.last)
-    silences = [(later[0] - earlier[1], earlier[1], later[0]) for earlier, later in zip(times, times[1:]) if later[0] - earlier[1] >= GAP_SECONDS / 2]
+    silences = [(later[0] - earlier[1], earlier[1], later[0]) for earlier, later in zip(times, times[1:]) if later[0] - earlier[1] >= GAP_PART * GAP_SECONDS]
     for size, since, until in sorted(silences, reverse=True)[:MOST_GAPS]:
         if (
             size < GAP_SECONDS
             or sum(2 * other >= size for other, *_ in silences) > GAP_ALIKE + MOST_GAPS // 2
+            or (size < GAP_LONG and sum(other >= GAP_PART * size for other, *_ in silences) > GAP_TAIL)
             or _is_usual(size, since, until, silences, ground.period.last - ground.period.first)
         ):
             continue

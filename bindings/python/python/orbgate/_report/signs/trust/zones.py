@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...._number import number
 from ...evidence import OTHER_STEP
 from ...numbers import MEDIUM, length, shown
-from ...thresholds import END_CALLS, STEP_PART, STEP_ROWS
+from ...thresholds import END_CALLS, STEP_BACK, STEP_PART, STEP_ROWS, ZONE_CALLS, ZONE_CLOSER, ZONE_HOURS, ZONE_SOURCES, ZONE_UNLIKE
 from ..ground import Ground, Sign, name, sign
 
 
@@ -23,7 +23,7 @@ def mixed_zones(ground: Ground) -> Iterator[Sign]:
     if by_size:
         size, count = by_size.most_common(1)[0]
         back = min(steps[size], steps[-size])
-        if count >= max(STEP_ROWS, others) and back >= STEP_ROWS // 3 and count >= STEP_PART * by_size.total() and not size % 2:
+        if count >= max(STEP_ROWS, others) and back >= STEP_BACK and count >= STEP_PART * by_size.total() and not size % 2:
             sentence = (
                 f"from row to row, times jump {number(steps[size])} times forward and {number(steps[-size])} times back by "
                 f"{length(900 * size)}, as if a part of the rows were in another time zone"
@@ -40,7 +40,7 @@ def _shifted(ground: Ground) -> Iterator[Sign]:
     for row in ground.evidence.sources.rows():
         if row["source"] is not None:
             hours[row["source"]][row["hour"]] += row["calls"]
-    if not 2 <= len(hours) <= 64 or sum(of.total() for of in hours.values()) < 20 * END_CALLS:
+    if not 2 <= len(hours) <= ZONE_SOURCES or sum(of.total() for of in hours.values()) < ZONE_CALLS:
         return
     for group in ([source] for source in sorted(hours)) if len(hours) == 2 else (*([source] for source in sorted(hours)), _moved_alike(hours)):
         own, rest = Counter[int](), Counter[int]()
@@ -49,7 +49,7 @@ def _shifted(ground: Ground) -> Iterator[Sign]:
         if own.total() < END_CALLS or rest.total() < END_CALLS:
             continue
         lag, distance = _lag(own, rest)
-        if lag and distance[0] > 0.15 and 3 * distance[lag] < distance[0]:
+        if lag and distance[0] > ZONE_UNLIKE and ZONE_CLOSER * distance[lag] < distance[0]:
             what = "instance" if ground.evidence.has_instances else "file"
             named = ", ".join(shown(name(source)) for source in group[:3]) + (f" and {number(len(group) - 3)} more" if len(group) > 3 else "")
             sentence = (
@@ -64,7 +64,7 @@ def _shifted(ground: Ground) -> Iterator[Sign]:
 
 def _lag(own: Counter[int], rest: Counter[int]) -> tuple[int, dict[int, float]]:
     """The hours by which a series is moved most likely, and how differently the two are spread for each number of hours."""
-    distance = {lag: _distance(own, rest, lag) for lag in range(-14, 15)}
+    distance = {lag: _distance(own, rest, lag) for lag in range(-ZONE_HOURS, ZONE_HOURS + 1)}
     return min(distance, key=lambda one: (distance[one], abs(one))), distance
 
 
