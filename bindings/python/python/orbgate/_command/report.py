@@ -52,7 +52,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--policy", metavar="FILE", help="policy that decided the log (default: the built-in one)")
     parser.add_argument("--base", metavar="FILE", help="any other policy, older or newer; lists calls that it decides differently, and when the server switched between the two")
     add_properties_to(parser)
-    parser.add_argument("--entries", metavar="FILE", help="also compare the calls that consume orbs with a ledger: what `orbgate orbs entries --format json` has written. Needs --column hold=NAME")
+    parser.add_argument("--entries", metavar="FILE", help="also compare the calls that consume orbs with a ledger: what `orbgate orbs entries --format json` has written. Needs --column hold=NAME or account=NAME")
     parser.add_argument(
         "--accept", metavar="FILE", help="findings that are accepted until a day: JSON Lines with `finding`, `subject` (or `*`), `reason` and `until`"
     )
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
     resume = None if options.resume is None else Resume(options.resume, log, policy, base)
     with progress(log, resume) as watch, contextlib.nullcontext() if options.ocsf is None else writing(options.ocsf, policy) as events:
         made = make(log, policy, options.title, options.top, watch, base, proved, resume, events, ledger, options.accept, options.since)
-    made.save(options.out)
+        made.save(options.out)
     figures = made.figures
     counts = f"{number(figures.calls, 'call')}, {number(figures.allowed)} allowed, {number(figures.denied)} denied"
     unread = f", {number(figures.log.unread, 'row')} unread" if figures.log.unread else ""

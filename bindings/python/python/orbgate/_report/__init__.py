@@ -28,17 +28,25 @@ TITLE = "Access report"
 class Report:
     """An HTML page, and its figures as tables. Notebooks display the page."""
 
-    __slots__ = ("_made_with", "figures", "html")
+    __slots__ = ("_html", "_made_with", "_render", "figures")
 
-    def __init__(self, html: str, figures: Figures, made_with: Any = None) -> None:
-        self.html: str = html
+    def __init__(self, render: Callable[[], str], figures: Figures, made_with: Any = None) -> None:
         self.figures: Figures = figures
-        self._made_with = made_with
+        self._render, self._made_with = render, made_with
+        self._html: str | None = None
+
+    @property
+    def html(self) -> str:
+        """The page. It is made when it is needed, because its charts take as long as a small log."""
+        if self._html is None:
+            self._html = self._render()
+        return self._html
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the page to a file."""
+        html = self.html
         with whole_text(path) as file:
-            file.write(self.html)
+            file.write(html)
 
     def bundle(self) -> bytes:
         """The page and its sources, except the log, as a ZIP archive. The same page makes the same bytes.
@@ -162,7 +170,7 @@ def make(
     digests = {"entries": digest_of(entries), "accept": acceptances and acceptances.sha256, "since": of_earlier}
     is_whole = entries is None or digests["entries"] is not None
     also = {name: digest for name, digest in digests.items() if digest is not None}
-    return Report(page.render(figures, policy, title, top), figures, (policy, base, title, top, also) if is_whole else None)
+    return Report(lambda: page.render(figures, policy, title, top), figures, (policy, base, title, top, also) if is_whole else None)
 
 
 def check_needs() -> None:

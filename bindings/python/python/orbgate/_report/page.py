@@ -6,11 +6,12 @@ import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from .._count.served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED
@@ -59,26 +60,18 @@ class Tile(NamedTuple):
 
 def render(figures: Figures, policy: Policy, title: str, top: int) -> str:
     """The page, which is complete in itself: no scripts, no other files, no network."""
-    environment = Environment(
-        loader=PackageLoader("orbgate._report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["parts"] = _parts
     style = (files(__package__) / "page.css").read_text("utf-8")
     # A log can contain anything, so the page can load or run nothing but this style.
     digest = b64encode(sha256(style.encode()).digest()).decode()
-    return environment.get_template("page.html").render(
+    return _template().render(
         title=title,
         style=Markup(style),
         security=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
         policy=policy,
         policy_name=shown(policy.name or "without a name"),
         routes=number(len(policy.routes()), "route"),
-        period=period(figures.times.first, figures.times.last) + (f", and {number(figures.outlying_calls, 'call')} far outside" if figures.times.outlying else ""),
+        period=period(figures.times.first, figures.times.last)
+        + (f", and {number(figures.outlying_calls, 'call')} far outside" if figures.times.outlying else ""),
         files=_files(figures.log.files[:FIRST_FILES]),
         folded=_files(figures.log.files[FIRST_FILES:MOST_FILES]),
         folded_rows=_row_range(figures.log.files[FIRST_FILES:MOST_FILES]),
@@ -104,6 +97,20 @@ def render(figures: Figures, policy: Policy, title: str, top: int) -> str:
         tiles=[tile._replace(figure=_breakable(tile.figure), note=_breakable(tile.note)) for tile in _tiles(figures)],
         sections=sections(figures, policy, top),
     )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("orbgate._report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["parts"] = _parts
+    return environment.get_template("page.html")
 
 
 def _accepted(row: Acceptance) -> str:
@@ -171,7 +178,11 @@ def _tiles(figures: Figures) -> Sequence[Tile]:
     whole = "readable calls" if figures.log.unread else "all"
     first, *others = [f"{number(row.calls)} {row.reason}" for row in figures.denied_for] or [""]
     # A tile's note makes its whole row as high.
-    reasons = f"{first}, {number(figures.denied - figures.denied_for[0].calls)} for {number(len(others), 'other reason')}" if len(others) > 1 else ", ".join([first, *others])
+    reasons = (
+        f"{first}, {number(figures.denied - figures.denied_for[0].calls)} for {number(len(others), 'other reason')}"
+        if len(others) > 1
+        else ", ".join([first, *others])
+    )
     return (
         calls,
         Tile("Allowed", number(figures.allowed), f"{share(figures.allowed, figures.calls)} of {whole}"),
@@ -205,7 +216,13 @@ def _otherwise(figures: Figures) -> Sequence[Tile]:
         return []
     served, refused = figures.served.of(SERVED_THOUGH_DENIED), figures.served.of(REFUSED_THOUGH_ALLOWED)
     apart = f"; {number(figures.served.redirected)} redirected, not counted here" if figures.served.redirected else ""
-    return [Tile("Server/policy mismatches", number(served + refused), f"{number(served)} served but denied by the policy; {number(refused)} rejected but allowed{apart}")]
+    return [
+        Tile(
+            "Server/policy mismatches",
+            number(served + refused),
+            f"{number(served)} served but denied by the policy; {number(refused)} rejected but allowed{apart}",
+        )
+    ]
 
 
 def _changed(figures: Figures) -> Sequence[Tile]:
@@ -214,7 +231,13 @@ def _changed(figures: Figures) -> Sequence[Tile]:
         return []
     others = f", {number(changes.otherwise_charged)} with other orbs" if changes.otherwise_charged else ""
     others += f", {number(changes.otherwise_denied)} denied for another reason" if changes.otherwise_denied else ""
-    return [Tile("Changed decisions", number(changes.calls), f"against the other policy: {number(changes.newly_allowed)} only allowed here, {number(changes.newly_denied)} only denied here{others}")]
+    return [
+        Tile(
+            "Changed decisions",
+            number(changes.calls),
+            f"against the other policy: {number(changes.newly_allowed)} only allowed here, {number(changes.newly_denied)} only denied here{others}",
+        )
+    ]
 
 
 def _flagged(figures: Figures) -> Sequence[Tile]:
@@ -222,7 +245,12 @@ def _flagged(figures: Figures) -> Sequence[Tile]:
     if not figures.denied and not figures.denials.failures:
         return []
     failures = figures.denials.failures
-    signs = {(row.looks_like, row.caller) for rows in (figures.denials.groups, failures.where(lambda row: row.counted != ALL)) for row in rows if row.looks_like is not None}
+    signs = {
+        (row.looks_like, row.caller)
+        for rows in (figures.denials.groups, failures.where(lambda row: row.counted != ALL))
+        for row in rows
+        if row.looks_like is not None
+    }
     # A client has a group for each scope that it lacks. Calls without a caller are not counted, because they might come from many callers.
     clients = Counter(what for what, caller in signs if caller is not None)
     notes = [number(clients[what], what, SEVERAL[what]) for what in RULES if clients[what]]
