@@ -101,18 +101,12 @@ def bars(rows: Sequence[Bar], series: Sequence[Series]) -> list[str]:
     return _draw(spec)
 
 
-def timeline(
-    spans: Sequence[Spanning], numbers: Sequence[Sequence[int]], series: Sequence[Series], ticks: str
-) -> list[str]:
+def timeline(spans: Sequence[Spanning], numbers: Sequence[Sequence[int]], series: Sequence[Series], ticks: str) -> list[str]:
     """Draws a bar for each span of time, with a part for each series, as SVG in each of `WIDTHS`.
 
     `ticks` is the `strftime` format of times on the axis.
     """
-    parts = [
-        part
-        for span, of_span in zip(spans, numbers)
-        for part in _parts({"start": _utc(span.start), "end": _utc(span.end)}, of_span, series)
-    ]
+    parts = [part for span, of_span in zip(spans, numbers) for part in _parts({"start": _utc(span.start), "end": _utc(span.end)}, of_span, series)]
 
     most = max(map(sum, numbers), default=0)
     unit, short = next((size, name) for size, name in SHORT_NUMBERS if most > LONG_NUMBER and most >= size or size == 1)
@@ -167,7 +161,12 @@ def lanes(rows: Sequence[Bar], spans: Sequence[Spanning], series: Series, ticks:
         area = {
             "data": {"values": outlines},
             "mark": {"type": "area", "interpolate": "step-after", "color": f"var(--{series.colour})"},
-            "encoding": {"x": {"field": "time", **_time(spans, ticks, width)}, "y": down, "y2": {"field": "bottom"}, "detail": {"field": "row", "type": "nominal"}},
+            "encoding": {
+                "x": {"field": "time", **_time(spans, ticks, width)},
+                "y": down,
+                "y2": {"field": "bottom"},
+                "detail": {"field": "row", "type": "nominal"},
+            },
         }
         inner = width - 32
         of_value = inner * VALUE_SHARE
@@ -207,7 +206,15 @@ def _time(spans: Sequence[Spanning], ticks: str, width: int) -> dict[str, Any]:
     days = (spans[-1].end - spans[0].start).days
     is_by_day = "%d" in ticks and "%H" not in ticks
     count = {"interval": "day", "step": max(1, ceil(days * 70 / width))} if is_by_day and days < 28 else width // 110
-    axis = {**AXIS, "grid": False, "labelFlush": False, "labelOverlap": "greedy", "labelSeparation": 8, "domainColor": "var(--rule)", "tickColor": "var(--rule)"}
+    axis = {
+        **AXIS,
+        "grid": False,
+        "labelFlush": False,
+        "labelOverlap": "greedy",
+        "labelSeparation": 8,
+        "domainColor": "var(--rule)",
+        "tickColor": "var(--rule)",
+    }
     return {"type": "temporal", "scale": {"type": "utc"}, "axis": {**axis, "format": ticks, "tickCount": count}}
 
 

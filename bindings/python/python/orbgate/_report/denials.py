@@ -49,7 +49,10 @@ HOUR, SLOT, SLOTS = 3_600, 1_800, 64
 # of the log's time.
 SILENT_GAPS, SILENT_PART = 10, 24
 # A segment that is an id, possibly with a file extension, or a number anywhere. Paths that differ only in these have one template.
-ID = re.compile(rb"(?<=/)(?:[^/@]+(?:@|%40)[^/@]+(?=/|$)|(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?=[a-fA-F]*\d)[0-9a-fA-F]{8,}|(?:[a-z]+_)?(?=[A-Za-z]*\d)[A-Za-z0-9]{16,})(?=(?:\.[A-Za-z][A-Za-z0-9]{0,7})*(?:/|$)))|\d+")
+ID = re.compile(
+    rb"(?<=/)(?:[^/@]+(?:@|%40)[^/@]+(?=/|$)|(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?=[a-fA-F]*\d)[0-9a-fA-F]{8,}"
+    rb"|(?:[a-z]+_)?(?=[A-Za-z]*\d)[A-Za-z0-9]{16,})(?=(?:\.[A-Za-z][A-Za-z0-9]{0,7})*(?:/|$)))|\d+"
+)
 
 # The names of several such callers, and the definitions on the page.
 SEVERAL = {
@@ -57,15 +60,19 @@ SEVERAL = {
     RECOVERED: "recovered clients", OUTAGE: "outages", RETRIES: "clients that retry",
 }  # fmt: skip
 RULES = {
-    MISCONFIGURED: f"makes {FEW} calls or more that lack a scope, or a user's token for it: nine of ten or more of its calls of this scope or route, from a time on. Before that, it made none, or {FEW} or more of which under 5% failed in this way. Other tokens of the caller might have the scope. A user who is probing a token's permissions looks the same",
+    MISCONFIGURED: f"makes {FEW} calls or more that lack a scope, or a user's token for it: nine of ten or more of its calls of this scope or route, from a "
+    f"time on. Before that, it made none, or {FEW} or more of which under 5% failed in this way. Other tokens of the caller might have the scope. "
+    "A user who is probing a token's permissions looks the same",
     BROKEN: "fails in another way from a time on, after calls that didn't: for example, the server answers with an error",
     RECOVERED: f"failed like this between two times, and then made {FEW} or more calls most of which didn't fail in this way",
-    ATTACK: "makes 100 or more refused calls within an hour, which are nine of ten or more of its calls: with many wrong tokens or passwords, with many ids of one route or many routes without their scopes, or with unknown paths that differ only by a number",
+    ATTACK: "makes 100 or more refused calls within an hour, which are nine of ten or more of its calls: with many wrong tokens or passwords, "
+    "with many ids of one route or many routes without their scopes, or with unknown paths that differ only by a number",
     RETRIES: "makes as many refused calls, but all to one path",
     STALE: f"makes {FEW} calls or more to routes that only the other policy has",
     PROBE: (
         f"tries {PROBED_PATHS} or more different paths that are malformed or have no route, with or without a valid token, "
-        "within an hour or in most of its calls. Paths count as one if they differ only in numbers, or in UUIDs, long ids or e-mail addresses that are a whole segment (apart from a file extension). "
+        "within an hour or in most of its calls. Paths count as one if they differ only in numbers, or in UUIDs, long ids or "
+        "e-mail addresses that are a whole segment (apart from a file extension). "
         "A client with a wrong base path looks the same"
     ),
 }
@@ -150,7 +157,11 @@ def is_silent(since: datetime, until: datetime, calls: int, first: datetime, las
 def hour_is_bound(rows: Rows[Denied]) -> str:
     """A note that more groups might be probes, because their paths within an hour aren't known exactly; empty otherwise."""
     bounds = sum(row.pattern == UNKNOWN_PATHS and row.looks_like is None and row.paths >= PROBED_PATHS and not row.paths_in_hour_is_exact for row in rows)
-    return f"In {number(bounds, 'group')}, the number of paths within an hour is a lower bound, because calls have no time or are far out of order." if bounds else ""
+    return (
+        f"In {number(bounds, 'group')}, the number of paths within an hour is a lower bound, because calls have no time or are far out of order."
+        if bounds
+        else ""
+    )
 
 
 class DeniedSpan(NamedTuple):
@@ -167,7 +178,28 @@ class DeniedSpan(NamedTuple):
 class Evidence:
     """The details of a group, apart from its number of calls."""
 
-    __slots__ = ("detail", "first", "lacked", "last", "malformed", "method", "paths", "paths_in_hour", "paths_in_hour_is_exact", "base_allowed", "routes", "rows", "served", "slots", "slots_from", "target", "targets", "unclear", "with_token", "without_time")
+    __slots__ = (
+        "detail",
+        "first",
+        "lacked",
+        "last",
+        "malformed",
+        "method",
+        "paths",
+        "paths_in_hour",
+        "paths_in_hour_is_exact",
+        "base_allowed",
+        "routes",
+        "rows",
+        "served",
+        "slots",
+        "slots_from",
+        "target",
+        "targets",
+        "unclear",
+        "with_token",
+        "without_time",
+    )
 
     def __init__(self) -> None:
         self.rows: list[int] = []
@@ -237,6 +269,7 @@ def failed_as(group: Group, failures: Sequence[Failure]) -> str | None:
             return row.looks_like
     return None
 
+
 class DenialCounts:
     """Counts denied calls by caller and pattern."""
 
@@ -279,7 +312,14 @@ class DenialCounts:
         is_most = group[0] is not None and entry is not None and whole is not None and 2 * entry.count > whole
         return is_most or (has_hours and evidence.most_in_hour() >= PROBED_PATHS)
 
-    def rows(self, looks: Callable[[Group], str | None], calls_of: Callable[[bytes | None], int | None], carried: Callable[[bytes, str, bool], int | None], has_days_alone: bool = False, has_statuses: bool = False) -> Rows[Denied]:
+    def rows(
+        self,
+        looks: Callable[[Group], str | None],
+        calls_of: Callable[[bytes | None], int | None],
+        carried: Callable[[bytes, str, bool], int | None],
+        has_days_alone: bool = False,
+        has_statuses: bool = False,
+    ) -> Rows[Denied]:
         """The groups: probes, then other flagged clients, then the rest by their calls.
 
         `looks` returns what a group looks like. `calls_of` returns the number of all calls of a caller, or None if it isn't
@@ -295,7 +335,9 @@ class DenialCounts:
             had = None if caller is None or only is None else carried(caller, only, pattern == OTHER_KIND)
             rows.append(self._row(group, entry, looks(group), not has_days_alone, has_statuses, calls_of(caller), lacked[caller], had))
         order = {what: at for at, what in enumerate((PROBE, ATTACK, MISCONFIGURED, BROKEN, STALE, RECOVERED, RETRIES, None))}
-        return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or "")))
+        return Rows(
+            Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or ""))
+        )
 
     def times(self, timelines: Timelines, unit: Unit | None, first: datetime | None, last: datetime | None) -> Rows[DeniedSpan]:
         """The denials of the callers with the most denials, in spans of this unit."""
@@ -315,7 +357,12 @@ class DenialCounts:
             is_inside = unit.floor(start) == unit.floor(end)
             exact[caller] = exact[caller] and is_inside
             by_caller[caller][unit.floor(max(start, first))] += row["calls"] if is_inside else 0
-        rows = (DeniedSpan(_text(caller), start, by_caller[caller][start], exact[caller]) for caller in callers for start in sorted(by_caller[caller]) if by_caller[caller][start])
+        rows = (
+            DeniedSpan(_text(caller), start, by_caller[caller][start], exact[caller])
+            for caller in callers
+            for start in sorted(by_caller[caller])
+            if by_caller[caller][start]
+        )
         return Rows(DeniedSpan, rows)
 
     def _denied(self, part: Part, lacked: Any) -> Any:
@@ -350,14 +397,28 @@ class DenialCounts:
             "without_time": pc.is_null(calls["time"]),
             "is_malformed": pc.equal(reason, Reason.MALFORMED_REQUEST.value),
             "base_allowed": base_allowed,
-            "is_served": pc.and_not(served_though_denied(calls["served_status"], decided), is_preflight(calls, pc.coalesce(decided["route"], decided["about"]))),
+            "is_served": pc.and_not(
+                served_though_denied(calls["served_status"], decided), is_preflight(calls, pc.coalesce(decided["route"], decided["about"]))
+            ),
             "is_unclear": pc.or_(*unclear(calls, decided)),
         }
         return pa.table(columns).filter(pc.equal(decided["decision"], Effect.DENY.value))
 
     def _count(self, denied: Any) -> None:
         keys = ["caller", "pattern", "scope", "location", "lacked"]
-        what = [([], "count_all"), ("row", "list"), ("is_malformed", "sum"), ("base_allowed", "sum"), ("is_served", "sum"), ("is_unclear", "sum"), ("with_token", "sum"), ("without_time", "sum"), *((name, "first", FIRST) for name in ("method", "target", "detail")), ("time", "min"), ("time", "max")]
+        what = [
+            ([], "count_all"),
+            ("row", "list"),
+            ("is_malformed", "sum"),
+            ("base_allowed", "sum"),
+            ("is_served", "sum"),
+            ("is_unclear", "sum"),
+            ("with_token", "sum"),
+            ("without_time", "sum"),
+            *((name, "first", FIRST) for name in ("method", "target", "detail")),
+            ("time", "min"),
+            ("time", "max"),
+        ]
         groups = denied.group_by(keys, use_threads=False).aggregate(what)
         rows = groups["row_list"].combine_chunks()
         groups = groups.set_column(groups.column_names.index("row_list"), "row_list", pc.list_slice(rows, 0, ROWS))
@@ -412,17 +473,40 @@ class DenialCounts:
                 if is_timed:
                     evidence.see_path(shape, slot, row["second_min"], row["second_max"])
 
-    def _row(self, group: Group, entry: Any, looks_like: str | None, has_hours: bool, has_statuses: bool, whole: int | None, lacked: int, had: int | None) -> Denied:
+    def _row(
+        self, group: Group, entry: Any, looks_like: str | None, has_hours: bool, has_statuses: bool, whole: int | None, lacked: int, had: int | None
+    ) -> Denied:
         caller, pattern, scope = group
         evidence = self._evidence[group]
         in_hour = evidence.most_in_hour() if has_hours else None
         return Denied(
-            _text(caller), pattern, scope, tuple(sorted(evidence.lacked)), entry.count,
+            _text(caller),
+            pattern,
+            scope,
+            tuple(sorted(evidence.lacked)),
+            entry.count,
             tuple(sorted(evidence.routes, key=lambda route: (-evidence.routes[route], route))),
-            len(evidence.paths), in_hour, in_hour == PROBED_PATHS or (evidence.paths_in_hour_is_exact and not evidence.without_time and entry.is_exact), len(evidence.targets), evidence.with_token, whole, lacked, had, evidence.malformed, evidence.base_allowed if self._has_base else None,
-            evidence.served if has_statuses else None, evidence.unclear,
-            evidence.first, evidence.last,
-            evidence.without_time, tuple(evidence.rows), private.method(_text(evidence.method)), private.target(_text(evidence.target)), None if evidence.detail is None else Detail(evidence.detail), looks_like, entry.is_exact,
+            len(evidence.paths),
+            in_hour,
+            in_hour == PROBED_PATHS or (evidence.paths_in_hour_is_exact and not evidence.without_time and entry.is_exact),
+            len(evidence.targets),
+            evidence.with_token,
+            whole,
+            lacked,
+            had,
+            evidence.malformed,
+            evidence.base_allowed if self._has_base else None,
+            evidence.served if has_statuses else None,
+            evidence.unclear,
+            evidence.first,
+            evidence.last,
+            evidence.without_time,
+            tuple(evidence.rows),
+            private.method(_text(evidence.method)),
+            private.target(_text(evidence.target)),
+            None if evidence.detail is None else Detail(evidence.detail),
+            looks_like,
+            entry.is_exact,
         )
 
 

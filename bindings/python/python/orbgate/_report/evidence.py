@@ -233,7 +233,9 @@ class Evidence:
             is_of_token = pc.and_(pc.is_valid(who), pc.invert(pc.is_in(timed["outcome"], pa.array([*OF_NO_TOKEN]))))
             # Without a status, only the policy refuses, and a server that knows no token of a call refuses it with 401. What it serves although
             # the policy denies it is another finding.
-            is_known = pc.and_(pc.invert(pc.equal(timed["outcome"], LET_IN)), pc.or_(pc.not_equal(timed["outcome"], REJECTED), pc.equal(timed["status"], UNAUTHORIZED)))
+            is_known = pc.and_(
+                pc.invert(pc.equal(timed["outcome"], LET_IN)), pc.or_(pc.not_equal(timed["outcome"], REJECTED), pc.equal(timed["status"], UNAUTHORIZED))
+            )
             is_of_token = pc.and_(pc.and_(is_of_token, pc.is_valid(timed["status"])), is_known)
             self.of_sources.add(timed.append_column("who", who).filter(is_of_token))
         about = timed.filter(pc.and_(pc.is_valid(timed["key"]), pc.is_valid(timed["location"])))
@@ -266,11 +268,14 @@ class Evidence:
         named = {name: calls[name] if name in calls.column_names else pa.nulls(calls.num_rows, pa.binary()) for name in NAMED}
         is_allowed = pc.equal(decided["decision"], Effect.ALLOW.value)
         table = pa.table({
-            **{name: calls[name] for name in ("caller", "method", "target", "kind", "scopes", "row")}, **named, "status": calls["served_status"], "micros": micros, "second": second,
+            **{name: calls[name] for name in ("caller", "method", "target", "kind", "scopes", "row")}, **named,
+            "status": calls["served_status"], "micros": micros, "second": second,
             "of_day": of_day(micros),
-            "last": second, "hour": pc.floor(pc.divide(second.cast(pa.float64()), HOUR)).cast(pa.int64()), "location": pc.coalesce(decided["route"], decided["about"]), "route": decided["route"],
+            "last": second, "hour": pc.floor(pc.divide(second.cast(pa.float64()), HOUR)).cast(pa.int64()),
+            "location": pc.coalesce(decided["route"], decided["about"]), "route": decided["route"],
             "outcome": outcome, "amount": decided["amount"], "is_allowed": is_allowed, "is_denied": pc.invert(is_allowed), "class": _classes(outcome),
-            "is_served": served_though_denied(calls["served_status"], decided), "reason": decided["reason"], "is_malformed": pc.equal(decided["reason"], Reason.MALFORMED_REQUEST.value),
+            "is_served": served_though_denied(calls["served_status"], decided), "reason": decided["reason"],
+            "is_malformed": pc.equal(decided["reason"], Reason.MALFORMED_REQUEST.value),
         })  # fmt: skip
         found = pa.table(_native.objects(_with(table, "route", table["location"]).combine_chunks(), [*SAME]))
         for name in ("key", "number", "row_key"):

@@ -12,7 +12,14 @@ from .._terms import Reason
 from .timelines import ERROR, FEW, HOUR, LET_IN, OK, OWN, Piece, Timelines, Window, pieces, step, time_of, window
 
 # What a caller looks like.
-MISCONFIGURED, BROKEN, RECOVERED, ATTACK, RETRIES, OUTAGE = "misconfigured client", "broken client", "recovered client", "attack", "client that retries", "outage"
+MISCONFIGURED, BROKEN, RECOVERED, ATTACK, RETRIES, OUTAGE = (
+    "misconfigured client",
+    "broken client",
+    "recovered client",
+    "attack",
+    "client that retries",
+    "outage",
+)
 # The calls that are counted.
 CALLER, SCOPE, ROUTE, ALL = "caller", "scope", "route", "all callers"
 # The fewest refused calls within an hour of an attack, and of calls without a caller, how often an average hour must have fewer.
@@ -31,7 +38,8 @@ class Failure(NamedTuple):
     """Calls of a caller that failed from a time on, or between two times.
 
     `caller` is None for all calls that name no caller. `counted` states which of its calls are counted: all of the `caller`, those
-    that need the `scope`, those to the `route`, or of "all callers", without a `caller`, those to the `route`. The failed ones have this scope and route in common, or None. `outcome` is the most frequent way in which they failed: a denial's reason, a status of an allowed
+    that need the `scope`, those to the `route`, or of "all callers", without a `caller`, those to the `route`. The failed ones have this scope and
+    route in common, or None. `outcome` is the most frequent way in which they failed: a denial's reason, a status of an allowed
     call such as `404`, `5xx`, `refused` by the server although allowed, or `refused by a public route`.
 
     From `since` to `until`, `failed` of `calls` failed, at most `in_hour` of them within an hour (a lower bound if the log has
@@ -97,7 +105,10 @@ def failures(timelines: Timelines, period: Period | None, scope_of: dict[str, st
     released = timelines.first_served()
     failing = [row for row in failing if not _is_early(row, released)]
     order = {ATTACK: 0, MISCONFIGURED: 1, BROKEN: 2, RECOVERED: 3, RETRIES: 4}
-    return Rows(Failure, sorted(failing, key=lambda row: (order[row.looks_like], -row.failed, row.caller or "", row.caller is not None, row.scope or "", row.route or "")))
+    return Rows(
+        Failure,
+        sorted(failing, key=lambda row: (order[row.looks_like], -row.failed, row.caller or "", row.caller is not None, row.scope or "", row.route or "")),
+    )
 
 
 def _is_early(row: Failure, released: dict[str, int]) -> bool:
@@ -152,7 +163,14 @@ def _by_route(caller: bytes | None, rows: list[dict[str, Any]], period: Period) 
 
 def _walk(walk: Failure, rows: list[dict[str, Any]], period: Period, details: Details | None) -> Failure:
     """The failure; an attack if it is that of one of many users of a client: far more calls of a route within an hour than usual."""
-    is_walk = walk.outcome in LACKS and walk.route is not None and walk.in_hour is not None and walk.in_hour >= IN_HOUR and details is not None and details.targets >= MANY
+    is_walk = (
+        walk.outcome in LACKS
+        and walk.route is not None
+        and walk.in_hour is not None
+        and walk.in_hour >= IN_HOUR
+        and details is not None
+        and details.targets >= MANY
+    )
     if not is_walk:
         return walk
     usual = sum(row["calls"] for row in rows if row["location"] == walk.route) - walk.failed
@@ -276,7 +294,7 @@ def failure(caller: bytes | None, counted: str, stretch: Window, failed: list[di
     route = next(iter(routes)) if len(routes) == 1 else None
     name = None if caller is None else caller.decode("utf-8", "backslashreplace")
     return Failure(
-        name, counted, scope, route, outcome, stretch.failed, stretch.calls, time_of(stretch.since), time_of(stretch.until), stretch.in_hour if period.has_hours else None,
+        name, counted, scope, route, outcome, stretch.failed, stretch.calls, time_of(stretch.since), time_of(stretch.until),
+        stretch.in_hour if period.has_hours else None,
         stretch.before, stretch.before_failed, stretch.after, stretch.after_failed, min(row["row"] for row in failed), looks_like, pattern,
     )  # fmt: skip
-

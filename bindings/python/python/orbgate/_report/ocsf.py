@@ -88,7 +88,8 @@ class Events:
         name, category = CLASSES[kind]
         return {
             "class_uid": kind, "class_name": name, "category_uid": kind // 1_000, "category_name": category,
-            "activity_id": activity[0], "activity_name": activity[1], "type_uid": kind * 100 + activity[0], "type_name": f"{name}: {'Other' if activity[0] == OTHER else activity[1]}",
+            "activity_id": activity[0], "activity_name": activity[1], "type_uid": kind * 100 + activity[0],
+            "type_name": f"{name}: {'Other' if activity[0] == OTHER else activity[1]}",
             "severity_id": severity[0], "severity": severity[1], "time": time,
             "metadata": {"version": SCHEMA, "product": self._product, **metadata},
         }  # fmt: skip
@@ -99,7 +100,9 @@ class Events:
         is_session = by_scope is not None
         activity = (1, "Assign Privileges") if is_session else ACTIVITIES.get(verb or "", (OTHER, verb or UNKNOWN[1]))
         severity = INFORMATIONAL if what is None else OF_MISMATCH[what]
-        event = self._event(AUTHORIZE_SESSION if is_session else API_ACTIVITY, activity, severity, (time or 0) // 1_000, profiles=["security_control"], sequence=row)
+        event = self._event(
+            AUTHORIZE_SESSION if is_session else API_ACTIVITY, activity, severity, (time or 0) // 1_000, profiles=["security_control"], sequence=row
+        )
         reason, detail = Reason(of["reason"]), None if of["detail"] is None else Detail(of["detail"])
         who = NO_CALLER if caller is None else private.token(_text(caller) or "")
         user = {"name" if caller is None else "uid": who} | dict(zip(("type_id", "type"), KINDS.get(_text(kind) or "", UNKNOWN)))
@@ -128,10 +131,17 @@ class Events:
         event = self._event(DETECTION_FINDING, (1, "Create"), SEVERITIES[finding.level], _milliseconds(figures.times.last))
         # The same finding for the same log and policy has the same id.
         named = "\0".join([finding.kind, self._policy["uid"], *(file.sha256 or file.name for file in figures.log.files)])
-        seen = {"first_seen_time": _milliseconds(figures.times.first), "last_seen_time": _milliseconds(figures.times.last)} if figures.times.first is not None else {}
+        seen = (
+            {"first_seen_time": _milliseconds(figures.times.first), "last_seen_time": _milliseconds(figures.times.last)}
+            if figures.times.first is not None
+            else {}
+        )
         event |= {
             "status_id": 1, "status": "New", "is_alert": finding.level == HIGH, "message": finding.sentence,
-            "finding_info": {"uid": blake2b(named.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest(), "title": finding.sentence, "types": [finding.kind], **seen},
+            "finding_info": {
+                "uid": blake2b(named.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest(),
+                "title": finding.sentence, "types": [finding.kind], **seen,
+            },
             "remediation": {"desc": finding.action},
             "unmapped": {"affected": finding.affected, "is_exact": finding.is_exact, "section": finding.section, "policy": self._policy["uid"]},
         }  # fmt: skip

@@ -204,7 +204,9 @@ class OrbCounts:
 
     def add(self, part: Part) -> None:
         """Counts calls with their decisions, row by row."""
-        is_unknown = pc.and_(pc.and_(pc.equal(part.decided["decision"], Effect.ALLOW.value), pc.is_null(part.decided["consumes"])), pc.is_valid(part.decided["scope"]))
+        is_unknown = pc.and_(
+            pc.and_(pc.equal(part.decided["decision"], Effect.ALLOW.value), pc.is_null(part.decided["consumes"])), pc.is_valid(part.decided["scope"])
+        )
         self.without_charge += pc.sum(is_unknown).as_py() or 0
         for is_base, decided in zip(self._sides, (part.decided, part.before)):
             columns = {name: decided[name] for name in ("route", "scope", "amount")}
@@ -258,7 +260,12 @@ class OrbCounts:
         sums: dict[tuple[Any, ...], list[int]] = {}
         for row in self._failed.rows():
             of = sums.setdefault((row["route"], row["scope"], row["served_status"]), [0, 0, 0, row["row"]])
-            of[:] = [of[0] + row["calls"], of[1] + row["calls"] * (row["amount"] or 0), of[2] + (row["calls"] if row["amount"] is None else 0), min(of[3], row["row"])]
+            of[:] = [
+                of[0] + row["calls"],
+                of[1] + row["calls"] * (row["amount"] or 0),
+                of[2] + (row["calls"] if row["amount"] is None else 0),
+                min(of[3], row["row"]),
+            ]
         rows = [FailedOrbs(*key, *of) for key, of in sums.items()]
         return sorted(rows, key=lambda row: (-row.orbs, -row.calls, row.route or "", row.scope or "", row.status))
 

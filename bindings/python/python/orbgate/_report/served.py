@@ -193,9 +193,25 @@ class ServedCounts:
         return Served(
             Rows(ServedCount, sorted(counts, key=lambda row: (-row.calls, row.served, row.decision))),
             mismatches.sorted(lambda row: (row.what != SERVED_THOUGH_DENIED, -row.calls, row.row)),
-            Rows(MismatchedCaller, sorted(callers, key=lambda row: (-row.served_though_denied, -row.refused_though_allowed, row.caller or "", row.caller is not None))),
+            Rows(
+                MismatchedCaller,
+                sorted(callers, key=lambda row: (-row.served_though_denied, -row.refused_though_allowed, row.caller or "", row.caller is not None)),
+            ),
             # A call to a protected route matters more than one to an unknown path.
-            Rows(MismatchedPair, sorted(pairs, key=lambda row: (row.what != SERVED_THOUGH_DENIED, row.route is None, -row.calls, row.route or "", row.caller or "", row.caller is not None))),
+            Rows(
+                MismatchedPair,
+                sorted(
+                    pairs,
+                    key=lambda row: (
+                        row.what != SERVED_THOUGH_DENIED,
+                        row.route is None,
+                        -row.calls,
+                        row.route or "",
+                        row.caller or "",
+                        row.caller is not None,
+                    ),
+                ),
+            ),
             self._spans(unit),
             self._without,
             self.server_errors,

@@ -29,7 +29,11 @@ def with_spread(failures: Rows[Failure], timelines: Timelines, addresses: Timeli
     spread = [*_spread(failures, timelines, addresses, period, scope_of)]
     most = max((row.failed for row in spread), default=0)
     failed_at = {row.route: row.failed for row in spread}
-    rest = [row for row in failures if row.looks_like != ATTACK or (row.failed > 2 * most if row.caller is None else 2 * row.failed <= failed_at.get(row.route, 2 * row.failed))]
+    rest = [
+        row
+        for row in failures
+        if row.looks_like != ATTACK or (row.failed > 2 * most if row.caller is None else 2 * row.failed <= failed_at.get(row.route, 2 * row.failed))
+    ]
     return Rows(Failure, [*spread, *_outages([*spread, *rest], timelines, addresses, period, scope_of), *rest])
 
 
@@ -69,7 +73,12 @@ def _concerned(outage: Window, group: Collection[str], timelines: Timelines, add
     is_of_few = 2 * known < outage.failed or 10 * failed[0][1] > 9 * known or len(hit) < fewest or 2 * len(hit) < len(busy)
     if ERROR not in group and is_of_few and (every or 2 * outage.failed < outage.calls):
         return None
-    names = ", ".join([*(caller.decode("utf-8", "backslashreplace") for caller, _ in of[:MOST_NAMED]), *([f"{number(len(of) - MOST_NAMED)} more"] if len(of) > MOST_NAMED else [])])
+    names = ", ".join(
+        [
+            *(caller.decode("utf-8", "backslashreplace") for caller, _ in of[:MOST_NAMED]),
+            *([f"{number(len(of) - MOST_NAMED)} more"] if len(of) > MOST_NAMED else []),
+        ]
+    )
     return f"{number(len(of))} of {number(len(active), 'caller')}: {names}" if of else ""
 
 

@@ -27,7 +27,9 @@ AT_ONCE, BITS = timedelta(minutes=1), {4: 24, 6: 48}
 # If more tokens than this, and more than this part of all, come from two networks at once, this is how the clients work.
 FEW_TOKENS, TOKENS_PART = 3, 50
 # Addresses that say nothing of a place.
-PRIVATE = tuple(map(ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "fc00::/7", "fe80::/10", "::1/128")))
+PRIVATE = tuple(
+    map(ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "fc00::/7", "fe80::/10", "::1/128"))
+)
 # The most rows of counts. With more, tokens are dropped that are used by one client from one network.
 MOST_ROWS = 1 << 18
 # A token that is served so many seconds after its expiry may show a clock that is ahead, or an answer that the server has kept.
@@ -243,7 +245,18 @@ def _near(uses: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _use(token: str, what: str, clients: tuple[str, ...], places: tuple[str, ...], rows: Iterable[dict[str, Any]], is_usual: bool = False) -> TokenUse:
     rows = [*rows]
     times = [row[end] for row in rows for end in ("earliest", "latest") if row[end] is not None]
-    return TokenUse(token, what, clients, places, sum(row["calls"] for row in rows), min(times, default=None), max(times, default=None), min(row["row"] for row in rows), max((row["late"] for row in rows if row["late"] is not None), default=None), is_usual)
+    return TokenUse(
+        token,
+        what,
+        clients,
+        places,
+        sum(row["calls"] for row in rows),
+        min(times, default=None),
+        max(times, default=None),
+        min(row["row"] for row in rows),
+        max((row["late"] for row in rows if row["late"] is not None), default=None),
+        is_usual,
+    )
 
 
 def seconds(lengths: Any) -> Any:

@@ -59,7 +59,13 @@ class Usage:
         for row in lacked.group_by(["missing", "route"]).aggregate([([], "count_all")]).to_pylist():
             for scope in row["missing"].split():
                 self._missing[scope, row["route"]] += row["count_all"]
-        columns = {"caller": calls["caller"], "scopes": calls["scopes"].fill_null(b""), "used": scopes.used, "needed": scopes.needed, "is_user": pc.is_in(calls["kind"], USER)}
+        columns = {
+            "caller": calls["caller"],
+            "scopes": calls["scopes"].fill_null(b""),
+            "used": scopes.used,
+            "needed": scopes.needed,
+            "is_user": pc.is_in(calls["kind"], USER),
+        }
         held = pa.table(columns).filter(pc.is_in(calls["kind"], KINDS))
         self.texts.add(held)
         for name, counts in (("used", self._used), ("needed", self._needed)):
@@ -101,7 +107,9 @@ class Usage:
         for caller, entry in self.callers:
             if entry.is_exact:
                 scopes = {scope for scope, _ in entry.parts}
-                rows += [CallerScope(caller.decode("utf-8", "backslashreplace"), scope, entry.parts[scope, False], entry.parts[scope, True]) for scope in scopes]
+                rows += [
+                    CallerScope(caller.decode("utf-8", "backslashreplace"), scope, entry.parts[scope, False], entry.parts[scope, True]) for scope in scopes
+                ]
         return Rows(CallerScope, sorted(rows, key=lambda use: (-use.granted, use.caller, use.scope)))
 
     def carried(self, caller: bytes, scope: str, by_user: bool) -> int | None:

@@ -55,7 +55,10 @@ class Checked(NamedTuple):
 
 
 def verify(
-    path: str | os.PathLike[str], log: Sequence[str | os.PathLike[str]] = (), public_key: str | None = None, signature: str | None = None,
+    path: str | os.PathLike[str],
+    log: Sequence[str | os.PathLike[str]] = (),
+    public_key: str | None = None,
+    signature: str | None = None,
     also: Mapping[str, str | os.PathLike[str] | None] | None = None,
 ) -> Rows[Checked]:
     """Checks a bundle; see `orbgate.audit.verify`."""
@@ -264,7 +267,9 @@ def sign(path: str, key: str) -> str:
     signature = f"{path}.minisig"
     with open(path, "rb") as file:
         comment = f"orbgate evidence sha256:{sha256(file.read()).hexdigest()}"
-    ran = subprocess.run([_minisign(), "-S", "-s", key, "-m", path, "-x", signature, "-t", comment, "-c", "signature of orbgate evidence"], stdout=subprocess.DEVNULL)
+    ran = subprocess.run(
+        [_minisign(), "-S", "-s", key, "-m", path, "-x", signature, "-t", comment, "-c", "signature of orbgate evidence"], stdout=subprocess.DEVNULL
+    )
     if ran.returncode:
         raise TableError(f"minisign could not sign with `{key}`")
     return signature

@@ -56,9 +56,15 @@ def _tokens(figures: Figures, top: int) -> Sequence[Section]:
     uses = figures.tokens.uses
     if not uses:
         return []
-    rows = [(row.token, row.what, parts.some([*map(shown, row.clients)]), parts.some([*map(shown, row.networks)]), number(row.calls), number(row.row)) for row in uses[:top]]
+    rows = [
+        (row.token, row.what, parts.some([*map(shown, row.clients)]), parts.some([*map(shown, row.networks)]), number(row.calls), number(row.row))
+        for row in uses[:top]
+    ]
     columns = {"token": CODE, "what": WORDS, "clients": CODE, "networks": CODE, "calls": NUMBER, "first row": NUMBER}
-    finding = f"{bound(len({row.token for row in uses}), figures.tokens.is_exact, 'token')} {'is' if len(uses) == 1 else 'are'} used in a suspicious way. Only fingerprints are shown."
+    finding = (
+        f"{bound(len({row.token for row in uses}), figures.tokens.is_exact, 'token')} {'is' if len(uses) == 1 else 'are'} used "
+        "in a suspicious way. Only fingerprints are shown."
+    )
     return [Section(TOKENS, finding, [], [parts.table("Tokens used in a suspicious way", columns, rows, top, len(uses), "tokens_uses")])]
 
 
@@ -83,7 +89,9 @@ def _signs(figures: Figures, top: int) -> Section:
 
 
 def _unread(figures: Figures, top: int) -> Section:
-    finding = f"{number(figures.log.unread, 'row')} could not be read, so {'it was' if figures.log.unread == 1 else 'they were'} not decided and not counted below."
+    finding = (
+        f"{number(figures.log.unread, 'row')} could not be read, so {'it was' if figures.log.unread == 1 else 'they were'} not decided and not counted below."
+    )
     if figures.log.broken:
         finding += f" After the rows that were read, the log breaks off: {shown(figures.log.broken)}."
     rows = [

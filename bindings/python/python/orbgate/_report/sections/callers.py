@@ -32,7 +32,10 @@ def callers(figures: Figures, top: int) -> Section:
         finding += " There are too many callers to count each, so only those with the most denials are listed."
     if figures.callers.without:
         lost = sum(row.calls for row in figures.denials.groups if row.caller is None)
-        finding += f" {number(figures.callers.without, 'call')} without a caller {'is' if figures.callers.without == 1 else 'are'} left out; {bound(lost, figures.denials.is_exact)} of them {'was' if lost == 1 else 'were'} denied."
+        finding += (
+            f" {number(figures.callers.without, 'call')} without a caller {'is' if figures.callers.without == 1 else 'are'} left out; "
+            f"{bound(lost, figures.denials.is_exact)} of them {'was' if lost == 1 else 'were'} denied."
+        )
     drawn = [Bar(shown(row.caller), " of ".join(_counts(row)), (row.denied,)) for row in denied[:MOST_BARS]]
     rows = [
         (

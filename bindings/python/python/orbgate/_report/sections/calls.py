@@ -34,7 +34,8 @@ def served(every: Figures, top: int) -> Section:
     name, responses, unit = SERVER, every.served, every.times.unit
     denied, allowed = responses.of(SERVED_THOUGH_DENIED), responses.of(REFUSED_THOUGH_ALLOWED)
     finding = (
-        f"{number(responses.calls, 'call')} {_have(responses.calls)} a status. Of these, {number(denied)} {_were(denied)} served although the policy denies {_them(denied)}, {number(allowed)} {_were(allowed)} refused "
+        f"{number(responses.calls, 'call')} {_have(responses.calls)} a status. Of these, {number(denied)} {_were(denied)} "
+        f"served although the policy denies {_them(denied)}, {number(allowed)} {_were(allowed)} refused "
         f"although it allows {_them(allowed)}, and {number(responses.redirected)} {_were(responses.redirected)} redirected."
     )
     if responses.without_status:
@@ -46,12 +47,29 @@ def served(every: Figures, top: int) -> Section:
         of_kind = responses.mismatches.where(lambda row: row.what == what)
         rows = [
             (
-                str(row.status), parts.reason(row.reason, row.detail), row.route or NO_ROUTE, number(row.calls), bound(row.callers, row.callers < CALLERS),
-                _first(row), *([when(row.first, row.last, every.times.has_days_alone) or "–"] if unit else []), number(row.row), parts.call(row.method, row.target),
+                str(row.status),
+                parts.reason(row.reason, row.detail),
+                row.route or NO_ROUTE,
+                number(row.calls),
+                bound(row.callers, row.callers < CALLERS),
+                _first(row),
+                *([when(row.first, row.last, every.times.has_days_alone) or "–"] if unit else []),
+                number(row.row),
+                parts.call(row.method, row.target),
             )
             for row in of_kind[:top]
         ]
-        columns = {"status": NUMBER, "reason": NAME, "route": CODE, "calls": NUMBER, "callers": NUMBER, "first caller": CODE, **({"when (UTC)": WORDS} if unit else {}), "first row": NUMBER, "its call": CODE}
+        columns = {
+            "status": NUMBER,
+            "reason": NAME,
+            "route": CODE,
+            "calls": NUMBER,
+            "callers": NUMBER,
+            "first caller": CODE,
+            **({"when (UTC)": WORDS} if unit else {}),
+            "first row": NUMBER,
+            "its call": CODE,
+        }
         if rows:
             tables.append(parts.table(f"Calls {what}, by route", columns, rows, top, len(of_kind), "served_mismatches"))
     callers = [
@@ -59,13 +77,19 @@ def served(every: Figures, top: int) -> Section:
         for row in responses.callers[:top]
     ]
     both = {SERVED_THOUGH_DENIED: NUMBER, REFUSED_THOUGH_ALLOWED: NUMBER}
-    times = [
-        (unit.label(row.start), number(row.served_though_denied), number(row.refused_though_allowed)) for row in responses.times if unit
-    ]
+    times = [(unit.label(row.start), number(row.served_though_denied), number(row.refused_though_allowed)) for row in responses.times if unit]
     if callers:
-        tables.append(parts.table("Calls served or refused against the policy, by caller", {"caller": CODE, **both}, callers, top, len(responses.callers), "served_callers"))
+        tables.append(
+            parts.table(
+                "Calls served or refused against the policy, by caller", {"caller": CODE, **both}, callers, top, len(responses.callers), "served_callers"
+            )
+        )
     if times:
-        tables.append(parts.table("Calls served or refused against the policy, over time", {"from (UTC)": NAME, **both}, times, len(times))._replace(is_folded=len(times) > 1))
+        tables.append(
+            parts.table("Calls served or refused against the policy, over time", {"from (UTC)": NAME, **both}, times, len(times))._replace(
+                is_folded=len(times) > 1
+            )
+        )
     charts = []
     if unit is not None and len(responses.times) > 1:
         numbers = [(row.served_though_denied, row.refused_though_allowed) for row in responses.times]
@@ -90,10 +114,7 @@ def changes(changes: Changes, calls: int, policy_name: str | None, top: int) -> 
         f"{number(changes.calls)} of {number(calls, 'call')} ({share(changes.calls, calls)}) {'is' if changes.calls == 1 else 'are'} decided differently by "
         f"the other policy ({base}): {directions(changes)}."
     )
-    rows = [
-        (row.before, row.after, row.route or NO_ROUTE, number(row.calls), parts.call(row.method, row.target, row.detail))
-        for row in changes.rows
-    ]
+    rows = [(row.before, row.after, row.route or NO_ROUTE, number(row.calls), parts.call(row.method, row.target, row.detail)) for row in changes.rows]
     # Versions of a policy often have the same name.
     other, this = (f", {shown(of, MOST_OF_A_NAME)}" if of and changes.base_name != policy_name else "" for of in (changes.base_name, policy_name))
     columns = {f"by the other policy{other}": NAME, f"by this policy{this}": NAME, "route": CODE, "calls": NUMBER, "for example": CODE}
@@ -165,7 +186,9 @@ def times(figures: Figures, top: int) -> Section:
     if figures.without_time:
         finding += f" {number(figures.without_time, 'call')} without a time {'is' if figures.without_time == 1 else 'are'} left out."
     if figures.times.outlying:
-        finding += f" {number(figures.outlying_calls, 'call')} far from all other times {'is' if figures.outlying_calls == 1 else 'are'} left out and listed below."
+        finding += (
+            f" {number(figures.outlying_calls, 'call')} far from all other times {'is' if figures.outlying_calls == 1 else 'are'} left out and listed below."
+        )
     charts = []
     # A single bar adds nothing to its number.
     if len(figures.times.spans) > 1:

@@ -38,7 +38,10 @@ def told_apart(figures: Figures, top: int) -> Section:
     calls = sum(row.calls for row in told)
     finding = f"{number(figures.denied, 'call')} {'was' if figures.denied == 1 else 'were'} denied, but no caller looks like a probe or a misconfigured client."
     if calls:
-        finding = f"{bound(calls, figures.denials.is_exact)} of {number(figures.denied, 'denied call')} {'has' if calls == 1 and figures.denials.is_exact else 'have'} a likely cause."
+        finding = (
+            f"{bound(calls, figures.denials.is_exact)} of {number(figures.denied, 'denied call')} "
+            f"{'has' if calls == 1 and figures.denials.is_exact else 'have'} a likely cause."
+        )
     if calls < figures.denied:
         finding += f" {_rest(figures, figures.denied - calls)}."
     definitions = (
@@ -57,7 +60,15 @@ def told_apart(figures: Figures, top: int) -> Section:
     if figures.denials.failures:
         tables.append(_failures(figures, top))
     listed = [
-        (parts.caller(row.caller), _common(row), parts.some([shown(scope) for scope in row.lacked], 3) or shown(None), bound(row.calls, row.is_exact), *parts.served(row), str(row.looks_like or "–"), _rows(row))
+        (
+            parts.caller(row.caller),
+            _common(row),
+            parts.some([shown(scope) for scope in row.lacked], 3) or shown(None),
+            bound(row.calls, row.is_exact),
+            *parts.served(row),
+            str(row.looks_like or "–"),
+            _rows(row),
+        )
         for row in rows[:top]
     ]
     what = {"caller": CODE, "pattern": NAME, "scope": CODE, "calls": NUMBER, **parts.served_column(figures), "likely cause": NAME, "first rows": WORDS}
@@ -115,10 +126,16 @@ def _because(row: Denied, figures: Figures) -> str:
     calls, count = bound(row.calls, row.is_exact, "call"), row.served_though_denied
     served = "" if count is None else f"; the server served {bound(count, row.is_exact) if count else 'none'} of these calls"
     if row.looks_like == STALE:
-        return f"makes {calls} to {number(len(row.routes), 'route')} that only the other policy has: {', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}{_when(row, figures)}{_end(row, figures)}{served}"
+        return (
+            f"makes {calls} to {number(len(row.routes), 'route')} that only the other policy has: "
+            f"{', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}{_when(row, figures)}{_end(row, figures)}{served}"
+        )
     rapid = f", {bound(row.paths_in_hour, False)} of these paths within an hour" if row.paths_in_hour is not None and row.paths_in_hour >= PROBED_PATHS else ""
     most = f", {share(row.calls, row.caller_calls)} of all its calls" if row.caller_calls else ""
-    return f"tries {bound(row.paths, row.paths < PATHS)} different paths in {calls}, {number(row.malformed) if row.malformed else 'none'} of them malformed{rapid}{most}{_when(row, figures)}{served}"
+    return (
+        f"tries {bound(row.paths, row.paths < PATHS)} different paths in {calls}, "
+        f"{number(row.malformed) if row.malformed else 'none'} of them malformed{rapid}{most}{_when(row, figures)}{served}"
+    )
 
 
 def _allowed(row: Denied) -> str:

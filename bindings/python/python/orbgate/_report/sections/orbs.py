@@ -20,16 +20,27 @@ if TYPE_CHECKING:
 
 # The fields of a row, and their column names. A column whose total is zero is left out.
 COLUMNS = {
-    "orbs": "orbs stated", "calls": "calls", "unstated": "calls with no price stated",
+    "orbs": "orbs stated",
+    "calls": "calls",
+    "unstated": "calls with no price stated",
     # For an invoice: the same orbs and calls by server response.
-    "served_orbs": "orbs served", "refused_orbs": "orbs refused", "unknown_orbs": "orbs unknown",
-    "served_calls": "calls served", "refused_calls": "calls refused", "unknown_calls": "calls unknown",
-    "served_unstated": "served with no price stated", "refused_unstated": "refused with no price stated", "unknown_unstated": "unknown with no price stated",
-    "base_orbs": "other policy: orbs stated", "base_calls": "its calls", "base_unstated": "its calls with no price stated",
+    "served_orbs": "orbs served",
+    "refused_orbs": "orbs refused",
+    "unknown_orbs": "orbs unknown",
+    "served_calls": "calls served",
+    "refused_calls": "calls refused",
+    "unknown_calls": "calls unknown",
+    "served_unstated": "served with no price stated",
+    "refused_unstated": "refused with no price stated",
+    "unknown_unstated": "unknown with no price stated",
+    "base_orbs": "other policy: orbs stated",
+    "base_calls": "its calls",
+    "base_unstated": "its calls with no price stated",
 }
 STATED = "Stated orbs are the amounts in the policy. A call with no price stated consumes orbs, but the policy states no amount."
 BY_RESPONSE = (
-    "Served, refused and unknown depend on the server's status: below 300 or 304 means served, 401, 403 or 405 means refused, and any other status, or none, means unknown. "
+    "Served, refused and unknown depend on the server's status: below 300 or 304 means served, 401, 403 or 405 means "
+    "refused, and any other status, or none, means unknown. "
     "To invoice served calls, charge the orbs served, and the service's own amount for each call served with no price stated."
 )
 # Unknown responses are split in one table, whose rows add up to the total.
@@ -49,7 +60,10 @@ def orbs(figures: Figures, top: int) -> Section:
     if unit is not None:
         finding += _left_out(of)
     if of.without_charge:
-        finding += f" {number(of.without_charge, 'call')} by scope {'is' if of.without_charge == 1 else 'are'} not counted, because the policy states no charge for a call by {'its' if of.without_charge == 1 else 'their'} scope: it depends on the route."
+        finding += (
+            f" {number(of.without_charge, 'call')} by scope {'is' if of.without_charge == 1 else 'are'} not counted, because the policy "
+            f"states no charge for a call by {'its' if of.without_charge == 1 else 'their'} scope: it depends on the route."
+        )
     compared = _compared(figures, top)
     if figures.reconciled is not None:
         finding += f" {_reconciled(figures.reconciled)}"
@@ -62,7 +76,10 @@ def orbs(figures: Figures, top: int) -> Section:
 def _reconciled(of: Reconciled) -> str:
     outside = f" {number(of.outside)} more {'was' if of.outside == 1 else 'were'} made before or after that." if of.outside else ""
     same = "" if of.differences else " Each call that consumes orbs has its hold, and was charged as the policy states."
-    return f"The ledger has {number(of.holds, 'hold')} in the time of the log, of which {number(of.matched)} {'has its' if of.matched == 1 else 'have their'} call in it.{outside}{same}"
+    return (
+        f"The ledger has {number(of.holds, 'hold')} in the time of the log, of which {number(of.matched)} "
+        f"{'has its' if of.matched == 1 else 'have their'} call in it.{outside}{same}"
+    )
 
 
 def _compared(figures: Figures, top: int) -> list[Table]:
@@ -70,10 +87,26 @@ def _compared(figures: Figures, top: int) -> list[Table]:
         return []
     every = figures.reconciled.differences
     rows = [
-        (row.what, shown(row.route) if row.route else parts.NO_ROUTE, number(row.calls), number(row.orbs), number(row.captured), shown(row.hold) if row.hold else "–", "–" if row.row is None else number(row.row))
+        (
+            row.what,
+            shown(row.route) if row.route else parts.NO_ROUTE,
+            number(row.calls),
+            number(row.orbs),
+            number(row.captured),
+            shown(row.hold) if row.hold else "–",
+            "–" if row.row is None else number(row.row),
+        )
         for row in every[:top]
     ]
-    columns = {"difference": WORDS, "route": CODE, "calls or holds": NUMBER, "orbs stated": NUMBER, "orbs captured": NUMBER, "first hold": CODE, "first row": NUMBER}
+    columns = {
+        "difference": WORDS,
+        "route": CODE,
+        "calls or holds": NUMBER,
+        "orbs stated": NUMBER,
+        "orbs captured": NUMBER,
+        "first hold": CODE,
+        "first row": NUMBER,
+    }
     return [parts.table("Differences from the ledger", columns, rows, top, len(every), "reconciled_differences")]
 
 
@@ -133,7 +166,10 @@ def _left_out(of: Orbs) -> str:
         why.append(f"{number(of.without_time)} because {'it has' if of.without_time == 1 else 'they have'} no time")
     if far:
         why.append(f"{number(far)} because {'its time is' if far == 1 else 'their times are'} far from all others")
-    return f" Over time, {number(nowhere)} of the {number(of.total.calls, 'call')} that {'consumes' if of.total.calls == 1 else 'consume'} orbs {'is' if nowhere == 1 else 'are'} left out: {' and '.join(why)}."
+    return (
+        f" Over time, {number(nowhere)} of the {number(of.total.calls, 'call')} that "
+        f"{'consumes' if of.total.calls == 1 else 'consume'} orbs {'is' if nowhere == 1 else 'are'} left out: {' and '.join(why)}."
+    )
 
 
 def _most(of: Orbs, unit: Unit | None) -> str:

@@ -35,7 +35,13 @@ def properties(proved: Properties, top: int) -> Section:
     columns = {"property": CODE, "line": NUMBER, "holds": NAME, "rules checked": NUMBER, "because": WORDS}
     tables = [parts.table(f"Properties of {shown(proved.file)}", columns, rows, top, source="properties_rows")]
     against = [
-        (_text(row), _token(witness), parts.call(allowed.method, allowed.target) if allowed.scope is None else f"scope {shown(allowed.scope)}", shown(allowed.rule), number(allowed.line))
+        (
+            _text(row),
+            _token(witness),
+            parts.call(allowed.method, allowed.target) if allowed.scope is None else f"scope {shown(allowed.scope)}",
+            shown(allowed.rule),
+            number(allowed.line),
+        )
         for row in proved.failed
         for witness in row.witnesses
         for allowed in witness.requests

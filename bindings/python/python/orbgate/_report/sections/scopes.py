@@ -48,11 +48,17 @@ def unused(figures: Figures, policy: Policy, top: int) -> Section:
         by_caller += _unnamed(figures)
     if not figures.unused:
         granted = len(figures.scopes.granted)
-        finding = f"{number(granted, 'scope')} of the policy {'was' if granted == 1 else 'were'} granted, and {'it was' if granted == 1 else 'each was'} used.{by_caller}{_invalid(figures)}"
+        finding = (
+            f"{number(granted, 'scope')} of the policy {'was' if granted == 1 else 'were'} granted, and "
+            f"{'it was' if granted == 1 else 'each was'} used.{by_caller}{_invalid(figures)}"
+        )
         return Section(name, finding, _held(held_by), tables)
     unused = len(figures.unused)
     of_all = f"{number(unused)} of {number(len(figures.scopes.granted), 'granted scope')} of the policy {'was' if unused == 1 else 'were'}"
-    finding = f"{of_all} never used. Without {'it' if unused == 1 else 'them'}, every call in this log would have been decided in the same way.{by_caller}{_invalid(figures)}"
+    finding = (
+        f"{of_all} never used. Without {'it' if unused == 1 else 'them'}, every call in this log would have been decided in the "
+        f"same way.{by_caller}{_invalid(figures)}"
+    )
     permits = {scope.scope: scope.permits or "–" for scope in policy.scopes()}
     drawn = [Bar(shown(use.scope), f"in {number(use.granted, 'call')}", (use.granted,)) for use in figures.unused]
     lacked: Counter[str] = Counter()
@@ -87,7 +93,11 @@ def _held(holders: dict[str, dict[str, bool]]) -> list[Chart]:
         for row, caller in enumerate(first) for column, scope in enumerate(names) if scope in holders[caller]
     ]  # fmt: skip
     drawn = matrix([shown(caller) for caller in first], [shown(scope) for scope in names], cells, (USED, UNUSED))
-    return [parts.chart("Scopes of callers, used and never used", drawn, USED, UNUSED)._replace(more=len(holders) - len(first), mark="row", source="scopes_by_caller")]
+    return [
+        parts.chart("Scopes of callers, used and never used", drawn, USED, UNUSED)._replace(
+            more=len(holders) - len(first), mark="row", source="scopes_by_caller"
+        )
+    ]
 
 
 def _unused_by_caller(
@@ -132,7 +142,16 @@ def unknown(figures: Figures, policy: Policy, top: int) -> Section:
     rows = [(shown(row.scope), _meant(row.scope, names), bound(row.granted, row.is_exact)) for row in first]
     drawn = [Bar(scope, f"{calls} calls", (row.granted,)) for row, (scope, _, calls) in zip(first, rows)]
     charts = parts.bars("Calls whose token has an unknown scope", drawn, UNKNOWN, count=figures.unknown.different)
-    tables = [parts.table("Scopes that the policy does not have", {"scope": CODE, "likely error": WORDS, "granted in calls": NUMBER}, rows, top, figures.unknown.different, "unknown_scopes")]
+    tables = [
+        parts.table(
+            "Scopes that the policy does not have",
+            {"scope": CODE, "likely error": WORDS, "granted in calls": NUMBER},
+            rows,
+            top,
+            figures.unknown.different,
+            "unknown_scopes",
+        )
+    ]
     if figures.unknown.by_caller:
         holders = bound(len({row.caller for row in figures.unknown.by_caller}), figures.unknown.by_caller_is_exact, "caller")
         finding += f" {'It is' if one else 'They are'} in tokens of {holders}.{_unnamed(figures)}"
@@ -189,10 +208,16 @@ def probed(figures: Figures, top: int) -> Section:
     if not routes:
         finding = "No route was called without a valid token."
     if all_calls > calls:
-        finding += f" {number(all_calls - calls, 'call')} without a valid token used a method that the policy does not declare for the path, for example OPTIONS in a preflight."
+        finding += (
+            f" {number(all_calls - calls, 'call')} without a valid token used a method that the policy does not declare "
+            "for the path, for example OPTIONS in a preflight."
+        )
     if figures.tokenless > all_calls:
         finding += f" {number(figures.tokenless - all_calls, 'call')} without a valid token had a path that is not in the policy."
-    malformed = ((figures.unauthenticated.malformed_without_token, "without a token"), (figures.unauthenticated.malformed_with_invalid_token, "with a token of unknown kind"))
+    malformed = (
+        (figures.unauthenticated.malformed_without_token, "without a token"),
+        (figures.unauthenticated.malformed_with_invalid_token, "with a token of unknown kind"),
+    )
     malformed_calls = sum(count for count, _ in malformed)
     if more := " and ".join(f"{number(count, 'call')} {which}" for count, which in malformed if count):
         finding += f" {more} {'was' if malformed_calls == 1 else 'were'} malformed, and therefore denied before the token was checked."
