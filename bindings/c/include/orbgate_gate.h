@@ -379,6 +379,13 @@ ORBGATE_SET_INT(orbgate_ledger_called_set_status, 36, 2) /* The HTTP status; 0 w
 ORBGATE_SET_STR(orbgate_ledger_called_set_body, 36, 3) /* The body. */
 ORBGATE_SET_INT(orbgate_ledger_called_set_monotonic_ms, 36, 4) /* The time on the monotonic clock. */
 
+/* Asks what to log about each answer of the service, or about none: a failure is stated once. Answered by `Done`. */
+ORBGATE_BEGIN(orbgate_ledger_replied_begin, 45)
+ORBGATE_SET_STR(orbgate_ledger_replied_set_url, 45, 1) /* The URL of the service. */
+ORBGATE_SET_INT(orbgate_ledger_replied_set_status, 45, 2) /* The HTTP status; 0 without an answer. */
+ORBGATE_SET_STR(orbgate_ledger_replied_set_body, 45, 3) /* The body. */
+ORBGATE_SET_STR(orbgate_ledger_replied_set_failure, 45, 4) /* Why there is no answer, in a word or a few. */
+
 /* Checks that each route that consumes orbs has an amount or a function, and that functions have routes. Answered by `Done` or `Failed`. */
 ORBGATE_BEGIN(orbgate_check_amounts_begin, 37)
 ORBGATE_ADD_STR(orbgate_check_amounts_add_function, 37, 1) /* The routes with a function, as the policy names them. */
@@ -563,7 +570,8 @@ static inline bool orbgate_wire_next_part(const OrbgateMessage *from, uint32_t k
     { return orbgate_wire_next_part(from, message##u, field##u, part##u, to); }
 
 #define ORBGATE_MESSAGE_DONE 64u /* The question is done. */
-ORBGATE_GET_STR(orbgate_done_get_notices, 64, 1) /* What to log, one sentence on each line: of `NextCall`, `CheckEngine` and `CheckAmounts`. */
+/* What to log, one sentence on each line: of `NextCall`, `CheckEngine`, `CheckAmounts` and `LedgerReplied`. */
+ORBGATE_GET_STR(orbgate_done_get_notices, 64, 1)
 ORBGATE_GET_STR(orbgate_done_get_levels, 64, 2) /* The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`. */
 
 #define ORBGATE_MESSAGE_FAILED 65u /* A configuration or an option has errors. */

@@ -377,3 +377,50 @@ fn nothing_is_charged_twice_over_a_bad_network() {
         assert_eq!(json!(service.0.verify())["found"], json!([]), "seed {seed}");
     }
 }
+
+/// The log has a failure once, with the service's own reason, and once that it is over.
+#[test]
+fn a_notice_has_the_reason_of_the_service() {
+    const URL: &str = "http://127.0.0.1:9186";
+
+    let mut holds = RemoteHolds::new(orb_rules());
+    let mut said = |status: u16, body: &str| {
+        let reply = if status == 0 { Err(body) } else { Ok(LedgerReply { status, body: body.as_bytes() }) };
+        let notice = holds.notice(URL, reply)?;
+        let text = notice.text.strip_prefix("the ledger http://127.0.0.1:9186: ").unwrap().to_owned();
+        Some((notice.level.as_str(), text))
+    };
+    let warning = |text: &str| Some(("warning", text.to_owned()));
+    let again = Some(("info", "it answers again".to_owned()));
+    // What is well isn't logged.
+    assert_eq!(said(200, "[]"), None);
+    let full = r#"{"error":"unknown","message":"the ledger has stopped: sqlite: database or disk is full"}"#;
+    assert_eq!(said(503, full), warning("status 503: the ledger has stopped: sqlite: database or disk is full"));
+    // The same failure: in other words, of a settlement.
+    assert_eq!(said(503, r#"{"error":"unknown","message":"postgres: base/16384/2602: No space left"}"#), None);
+    assert_eq!(said(200, &format!("[{full}]")), None);
+    assert_eq!(said(200, r#"[{"at":1,"state":"voided"}]"#), again);
+    assert_eq!(said(200, r#"[{"at":1},{"error":"unknown","message":"it has stopped"}]"#), warning("it has stopped"));
+    // A command that can never be done is no failure of the service.
+    assert_eq!(said(200, r#"[{"error":"unknown_hold","message":"no hold has this id"}]"#), again);
+    assert_eq!(
+        said(503, r#"{"error":"busy","message":"too many commands at once"}"#),
+        warning("status 503: too many commands at once")
+    );
+    assert_eq!(said(401, r#"{"error":"unauthorized","message":"x"}"#), warning("status 401, so its secret is wrong"));
+    assert_eq!(said(0, "ECONNREFUSED"), warning("ECONNREFUSED instead of an answer"));
+    assert_eq!(said(0, "ECONNREFUSED"), None);
+    assert_eq!(said(0, ""), warning("no answer"));
+    assert_eq!(said(200, "{}"), again);
+    // What isn't the service's own words isn't logged, such as a proxy's page.
+    for body in ["<html>Bad Gateway</html>", "", "[]", "{\"error\":\"busy\"}", "{\"error\":1,\"message\":2}", "\u{ff}"]
+    {
+        assert_eq!(said(200, "{}"), None);
+        assert_eq!(said(502, body), warning("status 502"), "{body}");
+        assert_eq!(said(200, "{}"), again);
+    }
+    // One line of at most 300 characters.
+    let long = format!("a\\r\\n\\t b\\u0000c\\u2028d\\u0085{}", "é".repeat(1_000));
+    let long = said(422, &format!(r#"{{"error":"zero","message":"{long}"}}"#)).unwrap().1;
+    assert_eq!(long, format!("status 422: a b c d {}…", "é".repeat(292)));
+}

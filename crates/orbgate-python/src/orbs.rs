@@ -104,6 +104,12 @@ impl Orbs {
         Ok(())
     }
 
+    /// What to log about the service's answer, or about none, with a word why: its level and a sentence.
+    fn notice(&self, url: &str, reply: Option<(u16, Vec<u8>)>, failure: &str) -> Option<(&'static str, String)> {
+        let notice = self.holds().notice(url, of_service(reply.as_ref()).ok_or(failure))?;
+        Some((notice.level.as_str(), notice.text))
+    }
+
     /// When to ask for the next message.
     fn wake(&self) -> Option<f64> {
         self.holds().wake().map(|wake| wake.as_secs_f64())

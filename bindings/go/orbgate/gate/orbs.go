@@ -76,7 +76,6 @@ type orbs struct {
 	// What was counted of the step, and whether it has settlements or the settling goroutine has to look for some.
 	counted   steps.Ledgered
 	isWaiting bool
-	failure   string
 	wake      chan struct{}
 	amounts   map[string]func(*http.Request, *Token) (uint64, error)
 }
@@ -395,18 +394,22 @@ func (o *orbs) post(path string, body []byte, timeoutMS uint64) (uint64, string)
 			status, answer, err = o.once(ctx, path, body, again)
 		}
 	}
-	switch {
-	case err != nil:
-		o.say("no answer")
-		return 0, ""
-	case status == http.StatusUnauthorized:
-		o.say("status 401, so its secret is wrong")
-	case status != http.StatusOK:
-		o.say("status " + strconv.FormatUint(status, 10))
-	default:
-		o.say("")
+	failure := ""
+	if err != nil {
+		status, answer, failure = 0, "", reasonOf(err)
+	}
+	if reply, err := o.ask(&steps.LedgerReplied{URL: o.ledger.URL, Status: status, Body: answer, Failure: failure}); err == nil {
+		o.gate.tell(reply.Done)
 	}
 	return status, answer
+}
+
+// Why there is no answer, without the URL and the addresses.
+func reasonOf(err error) string {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err.Error()
 }
 
 func (o *orbs) once(ctx context.Context, path string, body []byte, secret string) (uint64, string, error) {
@@ -423,16 +426,6 @@ func (o *orbs) once(ctx context.Context, path string, body []byte, secret string
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, mostReply+1))
 	return uint64(answer.StatusCode), string(text), err
-}
-
-// Logs what has changed about the service.
-func (o *orbs) say(failure string) {
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	if failure != o.failure {
-		o.failure = failure
-		o.gate.config.Logger.Warn("the ledger", "url", o.ledger.URL, "failure", failure)
-	}
 }
 
 // What a request holds.

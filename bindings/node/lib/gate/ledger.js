@@ -2,7 +2,7 @@
 // A ledger service: holds the orbs of calls before their handlers run, and settles them afterwards.
 const { readSecret } = require("#system");
 const { NAMES } = require("../names.js");
-const { monotonicMs, read } = require("./keys.js");
+const { monotonicMs, read, tell } = require("./keys.js");
 const { MESSAGES } = require("./messages.js");
 const { Steps } = require("./steps.js");
 
@@ -30,7 +30,6 @@ class Ledger {
   #timer;
   /** What was counted of the step. */
   #counted = { captured: 0, voided: 0, lost: 0 };
-  #failure = "";
   /** Counts and logs; the last gate's, if several share the ledger. @type {{ counted(name: string, labels: Record<string, string>): void, log: import("../../gate.js").Log }} */
   observer = { counted: () => {}, log: console };
 
@@ -211,21 +210,23 @@ class Ledger {
         this.readSecret();
         reply = this.#secret === secret ? reply : await send();
       }
-      this.#say(reply.status === 200 ? "" : `status ${reply.status}${reply.status === 401 ? ", so its secret is wrong" : ""}`);
+      this.#tell(reply, "");
       return reply;
     } catch (error) {
       const { name, cause } = /** @type {{ name?: string, cause?: { code?: string } }} */ (Object(error));
-      this.#say(`${cause?.code ?? name} instead of an answer`);
-      return { status: 0, body: new Uint8Array(0) };
+      const reply = { status: 0, body: new Uint8Array(0) };
+      this.#tell(reply, `${cause?.code ?? name}`);
+      return reply;
     }
   }
 
-  /** Logs what has changed about the service. @param {string} failure */
-  #say(failure) {
-    if (failure !== this.#failure) {
-      this.#failure = failure;
-      this.observer.log[failure ? "warn" : "info"](`orbgate: the ledger ${this.#url}: ${failure || "it answers again"}`);
-    }
+  /**
+   * Logs what has changed about the service.
+   * @param {{ status: number, body: Uint8Array }} reply
+   * @param {string} failure
+   */
+  #tell(reply, failure) {
+    tell(this.observer.log, this.#replyTo({ number: MESSAGES.LEDGER_REPLIED, url: this.#url, ...reply, failure }));
   }
 }
 

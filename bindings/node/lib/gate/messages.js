@@ -239,6 +239,12 @@ const QUESTIONS = {
     body: text(3),
     monotonicMs: integer(4),
   }),
+  LEDGER_REPLIED: new Message(45, {
+    url: text(1),
+    status: integer(2),
+    body: text(3),
+    failure: text(4),
+  }),
   CHECK_AMOUNTS: new Message(37, {
     functions: texts(1),
   }),
@@ -413,6 +419,7 @@ const ANSWERS = {
 /** @typedef {Given<typeof QUESTIONS.ENDED>} Ended */
 /** @typedef {Given<typeof QUESTIONS.NEXT_LEDGER_CALL>} NextLedgerCall */
 /** @typedef {Given<typeof QUESTIONS.LEDGER_CALLED>} LedgerCalled */
+/** @typedef {Given<typeof QUESTIONS.LEDGER_REPLIED>} LedgerReplied */
 /** @typedef {Given<typeof QUESTIONS.CHECK_AMOUNTS>} CheckAmounts */
 /** @typedef {Given<typeof QUESTIONS.READ_RESPONSE>} ReadResponse */
 /** @typedef {Given<typeof QUESTIONS.RESPONSE_BEGINS>} ResponseBegins */

@@ -270,7 +270,8 @@ const fn is_next(question: &Question<'_>, state: &State, is_new: bool) -> bool {
         | Question::Waited(_)
         | Question::Ended(_)
         | Question::NextLedgerCall(_)
-        | Question::LedgerCalled(_) => matches!(state, State::Orbs(_)),
+        | Question::LedgerCalled(_)
+        | Question::LedgerReplied(_) => matches!(state, State::Orbs(_)),
         Question::ResponseBegins(_) | Question::ResponsePiece(_) => matches!(state, State::Response(_)),
         Question::Reload(_) => is_new || matches!(state, State::Follow(_)),
         Question::Ask(_)

@@ -30,6 +30,7 @@ pub(super) enum Question<'a> {
     Ended(Ended<'a>),
     NextLedgerCall(NextLedgerCall),
     LedgerCalled(LedgerCalled<'a>),
+    LedgerReplied(LedgerReplied<'a>),
     CheckAmounts(CheckAmounts<'a>),
     ReadResponse(ReadResponse<'a>),
     ResponseBegins(ResponseBegins<'a>),
@@ -66,6 +67,7 @@ impl<'a> Question<'a> {
             34 => Ended::read(fields).map(Self::Ended),
             35 => NextLedgerCall::read(fields).map(Self::NextLedgerCall),
             36 => LedgerCalled::read(fields).map(Self::LedgerCalled),
+            45 => LedgerReplied::read(fields).map(Self::LedgerReplied),
             37 => CheckAmounts::read(fields).map(Self::CheckAmounts),
             38 => ReadResponse::read(fields).map(Self::ReadResponse),
             39 => ResponseBegins::read(fields).map(Self::ResponseBegins),
@@ -812,6 +814,34 @@ impl<'a> Form<'a> for LedgerCalled<'a> {
     }
 }
 
+/// Asks what to log about each answer of the service, or about none: a failure is stated once. Answered by `Done`.
+#[derive(Default)]
+pub(super) struct LedgerReplied<'a> {
+    /// The URL of the service.
+    pub(super) url: &'a str,
+    /// The HTTP status; 0 without an answer.
+    pub(super) status: u64,
+    /// The body.
+    pub(super) body: &'a [u8],
+    /// Why there is no answer, in a word or a few.
+    pub(super) failure: &'a str,
+}
+
+impl<'a> Form<'a> for LedgerReplied<'a> {
+    #[inline]
+    fn read(fields: &'a [u8]) -> OrStatus<Self> {
+        let mut read = Self::default();
+        each(fields, |number, bytes, seen| match number {
+            1 => read.url.fill(1, bytes, seen),
+            2 => read.status.fill(2, bytes, seen),
+            3 => read.body.fill(3, bytes, seen),
+            4 => read.failure.fill(4, bytes, seen),
+            _ => Err(INVALID),
+        })?;
+        Ok(read)
+    }
+}
+
 /// Checks that each route that consumes orbs has an amount or a function, and that functions have routes. Answered by `Done` or `Failed`.
 #[derive(Default)]
 pub(super) struct CheckAmounts<'a> {
@@ -988,7 +1018,7 @@ impl<'a> Form<'a> for ServiceRoute<'a> {
 /// The question is done.
 #[derive(Default)]
 pub(super) struct Done<'a> {
-    /// What to log, one sentence on each line: of `NextCall`, `CheckEngine` and `CheckAmounts`.
+    /// What to log, one sentence on each line: of `NextCall`, `CheckEngine`, `CheckAmounts` and `LedgerReplied`.
     pub(super) notices: &'a str,
     /// The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`.
     pub(super) levels: &'a str,

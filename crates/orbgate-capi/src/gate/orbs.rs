@@ -212,6 +212,14 @@ impl Asking<'_> {
         self.ledgered()
     }
 
+    pub(super) fn ledger_replied(&mut self, question: &LedgerReplied<'_>) -> OrStatus {
+        let reply = reply(question.status, question.body)?.ok_or(question.failure);
+        match self.holds()?.notice(question.url, reply) {
+            Some(notice) => self.stated(Ok(notice)),
+            None => self.done(),
+        }
+    }
+
     pub(super) fn check_amounts(&mut self, question: &CheckAmounts<'_>) -> OrStatus {
         let engine = self.engine()?.engine();
         let stated: Vec<_> = question.functions.iter().map(|route| (*route).to_owned()).collect();

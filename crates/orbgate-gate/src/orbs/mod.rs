@@ -7,5 +7,6 @@ pub(crate) mod charge;
 pub(crate) mod holds;
 pub(crate) mod outcome;
 pub(crate) mod remote;
+pub(crate) mod reply;
 pub(crate) mod rules;
 pub(crate) mod statement;

@@ -10,7 +10,9 @@ use crate::mcp::response::McpEnd;
 use crate::orbs::charge::{HoldCommand, HoldId, Unpaid};
 use crate::orbs::holds::{HoldAnswer, Holds, Output, SettleAnswer};
 use crate::orbs::outcome::{HandlerOutcome, Settlement};
+use crate::orbs::reply::{Known, LedgerReply, is_lost, read};
 use crate::orbs::rules::OrbRules;
+use crate::orbs::statement::Statement;
 
 /// The holds of a program in a ledger service.
 ///
@@ -33,6 +35,8 @@ pub struct RemoteHolds {
     settled: SettledCounts,
     /// When to ask the service, unless it has answered, whether it takes the secret.
     probe: Option<Duration>,
+    /// What the log knows of the service.
+    known: Known,
 }
 
 /// How many holds the service has settled.
@@ -78,21 +82,6 @@ pub struct LedgerCall {
     pub timeout: Duration,
 }
 
-/// The service's answer. Without one, pass `None`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "hosts make it")]
-pub struct LedgerReply<'r> {
-    /// The HTTP status.
-    pub status: u16,
-    /// The body, of at most [`LedgerReply::MOST_BYTES`] bytes.
-    pub body: &'r [u8],
-}
-
-impl LedgerReply<'_> {
-    /// A longer answer doesn't count.
-    pub const MOST_BYTES: usize = 1 << 20;
-}
-
 /// A message of the thread that isn't answered.
 #[derive(Debug)]
 enum Sent {
@@ -112,7 +101,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 impl RemoteHolds {
     /// No holds.
     #[must_use]
-    pub const fn new(rules: OrbRules) -> Self {
+    pub fn new(rules: OrbRules) -> Self {
         Self {
             holds: Holds::new(rules),
             amounts: BTreeMap::new(),
@@ -124,6 +113,7 @@ impl RemoteHolds {
             number: 0,
             settled: SettledCounts { captured: 0, voided: 0, orbs: 0, shortfall: 0 },
             probe: Some(Duration::ZERO),
+            known: Known::default(),
         }
     }
 
@@ -149,6 +139,13 @@ impl RemoteHolds {
     #[must_use]
     pub const fn settled(&self) -> SettledCounts {
         self.settled
+    }
+
+    /// What a host has to log about the service after an answer, or without one: then `reply` is why. A failure is stated once, with the
+    /// service's own reason, and so is its end.
+    pub fn notice(&mut self, url: &str, reply: Result<LedgerReply<'_>, &str>) -> Option<Statement> {
+        let (level, text) = self.known.changes(url, reply)?;
+        Some(Statement { level, text })
     }
 
     /// Begins to hold the orbs of a request.
@@ -442,17 +439,6 @@ fn hold_answer(id: HoldId, reply: Option<LedgerReply<'_>>, time: Duration) -> Ho
         (200, None) | (408 | 429 | 500.., _) => HoldAnswer::Lost,
         _ => HoldAnswer::Refused,
     }
-}
-
-fn is_lost(error: &str) -> bool {
-    matches!(error, "busy" | "unknown")
-}
-
-fn read<'r, T: Deserialize<'r>>(body: &'r [u8]) -> Option<T> {
-    if body.len() > LedgerReply::MOST_BYTES {
-        return None;
-    }
-    serde_json::from_slice(body).ok()
 }
 
 /// These structs have nothing that can't be written.

@@ -4,7 +4,7 @@ use super::shape::{Field, Message, Messages, ValueType};
 use crate::table::MADE;
 
 /// For what this package doesn't do: hold orbs in a ledger, serve MCP, and pass secrets on.
-const LEFT_OUT: [&str; 25] = [
+const LEFT_OUT: [&str; 26] = [
     "Sources",
     "Checked",
     "ReadSecrets",
@@ -16,6 +16,7 @@ const LEFT_OUT: [&str; 25] = [
     "Ended",
     "NextLedgerCall",
     "LedgerCalled",
+    "LedgerReplied",
     "CheckAmounts",
     "ReadResponse",
     "ResponseBegins",

@@ -3,7 +3,7 @@
 set -eu
 home=target/xtask/ledger-bugs
 rm -rf "$home/copy" && mkdir -p "$home/copy"
-git archive HEAD Cargo.toml Cargo.lock clippy.toml crates benches policy | tar --extract --directory "$home/copy"
+git archive HEAD Cargo.toml Cargo.lock clippy.toml crates benches policy docs/orbs-growth.md | tar --extract --directory "$home/copy"
 export CARGO_TARGET_DIR="$PWD/$home/target"
 cd "$home/copy"
 count=0

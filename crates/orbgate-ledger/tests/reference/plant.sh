@@ -5,7 +5,7 @@
 set -eu
 home=target/xtask/ledger-rules
 rm -rf "$home/copy" && mkdir -p "$home/copy"
-git ls-files Cargo.toml Cargo.lock clippy.toml crates benches policy | tar --create --files-from - | tar --extract --directory "$home/copy"
+git ls-files Cargo.toml Cargo.lock clippy.toml crates benches policy docs/orbs-growth.md | tar --create --files-from - | tar --extract --directory "$home/copy"
 export CARGO_TARGET_DIR="${ORBGATE_PLANT_TARGET:-$PWD/$home/target}" PROPTEST_CASES=16
 cd "$home/copy"
 count=0

@@ -39,9 +39,14 @@ pub(crate) enum Way {
     LosesSettle,
     /// A hold takes longer than gates wait.
     Slow,
+    /// The service answers that its disk is full.
+    Full,
 }
 
-const WAYS: [Way; 5] = [Way::Open, Way::Down, Way::LosesHold, Way::LosesSettle, Way::Slow];
+const WAYS: [Way; 6] = [Way::Open, Way::Down, Way::LosesHold, Way::LosesSettle, Way::Slow, Way::Full];
+
+/// Why, in two lines.
+const FULL: &str = r#"{"error": "unknown", "message": "the ledger has stopped:\n sqlite: database or disk is full"}"#;
 
 /// Longer than a gate waits.
 const SLOW: Duration = Duration::from_secs(3);
@@ -206,6 +211,11 @@ fn pass(stream: &TcpStream, socket: &Path, way: &AtomicU8, holds: &AtomicUsize) 
         let now = *WAYS.get(usize::from(way.load(Ordering::SeqCst)))?;
         if now == Way::Down {
             return None;
+        }
+        if now == Way::Full {
+            let answer = format!("HTTP/1.1 503 no\r\nContent-Length: {}\r\n\r\n{FULL}", FULL.len());
+            (&*stream).write_all(answer.as_bytes()).ok()?;
+            continue;
         }
         let message = format!("{}{}", head(&path, &secret, length), String::from_utf8(body).ok()?);
         if now == Way::Slow && is_hold {

@@ -477,6 +477,22 @@ func (m *LedgerCalled) Append(to []byte) []byte {
 	return end(w.to, start)
 }
 
+type LedgerReplied struct {
+	URL     string
+	Status  uint64
+	Body    string
+	Failure string
+}
+
+func (m *LedgerReplied) Append(to []byte) []byte {
+	w, start := begin(to, 45)
+	w.text(1, m.URL)
+	w.integer(2, m.Status)
+	w.text(3, m.Body)
+	w.text(4, m.Failure)
+	return end(w.to, start)
+}
+
 type CheckAmounts struct {
 	Functions []string
 }

@@ -66,7 +66,6 @@ class Ledger:
         self._rules = on_cancelled, on_tool_error, on_input_required, ttl, timeout, queue
         # Counts settlements, with the gate's hook; the last gate's, if several share the ledger.
         self._add: Callable[[str, dict[str, str]], None] = lambda name, labels: None
-        self._failure = ""
         self._start()
         atexit.register(self.flush, 5.0)
 
@@ -206,16 +205,16 @@ class Ledger:
                 if self._secret != secret:
                     reply = self._service.post(call.path, call.body, self._secret, end)
         except (OSError, ValueError, http.client.HTTPException) as error:
-            self._say(f"{type(error).__name__} instead of an answer")
+            self._tell(None, type(error).__name__)
             return None
-        self._say("" if reply[0] == 200 else f"status {reply[0]}, so its secret is wrong" if reply[0] == 401 else f"status {reply[0]}")
+        self._tell(reply)
         return reply
 
-    def _say(self, failure: str) -> None:
+    def _tell(self, reply: _Reply, failure: str = "") -> None:
         """Logs what has changed about the service."""
-        if failure != self._failure:
-            self._failure = failure
-            logger.log(logging.WARNING if failure else logging.INFO, "the ledger %s: %s", self.url, failure or "it answers again")
+        if (notice := self._orbs.notice(self.url, reply, failure)) is not None:
+            level, sentence = notice
+            logger.log(getattr(logging, level.upper()), "%s", sentence)
 
     def _send(self, orbs: _native.Orbs, call: Call) -> None:
         orbs.called(call.number, self._ask(call, time.monotonic() + call.timeout), time.monotonic())

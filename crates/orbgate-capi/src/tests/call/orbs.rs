@@ -199,6 +199,26 @@ fn one_heartbeat_extends_every_hold() {
     assert_eq!((next.bytes(1), next.integer(2)), (Some(&b""[..]), 2005));
 }
 
+/// A failure of the service is logged once, in its own words.
+#[test]
+fn a_notice_has_the_reason_of_the_service() {
+    let host = ledger(true);
+    let notice = |status: u64, body: &str, failure: &str| {
+        let fields = [put(1, b"http://l"), integer(2, status), put(3, body.as_bytes()), put(4, failure.as_bytes())];
+        let told = host.say(45, &fields).unwrap();
+        assert_eq!(told.0, 64);
+        (told.text(2), told.text(1))
+    };
+    let full = r#"{"error":"unknown","message":"the disk\nis full"}"#;
+    let of = |level: &str, words: &str| (level.to_owned(), format!("the ledger http://l: {words}"));
+    assert_eq!(notice(503, full, ""), of("warning", "status 503: the disk is full"));
+    assert_eq!(notice(503, full, ""), (String::new(), String::new()));
+    assert_eq!(notice(0, "", "ECONNREFUSED"), of("warning", "ECONNREFUSED instead of an answer"));
+    assert_eq!(notice(200, "[]", ""), of("info", "it answers again"));
+    assert_eq!(host.say(45, &[integer(2, 1 << 16)]), Err(INVALID));
+    assert_eq!(hold(&host, &ID, 0).0, 91, "it is still a ledger's step");
+}
+
 /// What no host should send is refused, or denied: nothing waits for ever.
 #[test]
 fn wrong_questions_about_holds_are_refused() {
@@ -227,7 +247,7 @@ fn wrong_questions_about_holds_are_refused() {
     assert_eq!(waiting.ask(ACCOUNT, &[]).0, 67);
     for host in [&host, &dropped, &waiting] {
         assert!(questions(host, &ID).into_iter().all(|answer| answer == Err(INVALID)));
-        assert_eq!([35, 36].map(|number| host.say(number, &[])), [Err(INVALID), Err(INVALID)]);
+        assert_eq!([35, 36, 45].map(|number| host.say(number, &[])), [Err(INVALID), Err(INVALID), Err(INVALID)]);
     }
     assert_eq!(waiting.say(6, &[integer(1, 6)]), Err(INVALID), "its request is over");
     let host = ledger(true);

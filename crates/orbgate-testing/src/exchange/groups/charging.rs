@@ -168,7 +168,7 @@ impl Charging<'_> {
         self.logs(&running, WORDS)
     }
 
-    /// Before any call, the log shows that the ledger's service takes another secret, or doesn't answer.
+    /// Before any call, the log shows that the ledger's service takes another secret, doesn't answer, or why it fails, in one line.
     fn asks(&self, tokens: &Path, more: &[&str], service: &LedgerService) -> Result<()> {
         fs::write(service.secret_file(), "wrong-secret-5e1f-0123456789-0123456789")?;
         let running = self.start(1, tokens, more)?;
@@ -182,6 +182,10 @@ impl Charging<'_> {
             ensure!(start.elapsed() < PATIENCE, "charging: no silent ledger is logged:\n{}", running.output());
             std::thread::sleep(Duration::from_millis(10));
         }
+        service.set(Way::Full);
+        let failing = self.start(1, tokens, more)?;
+        let why = "status 503: the ledger has stopped: sqlite: database or disk is full";
+        self.logs(&failing, &format!("the ledger {}: {why}", service.url))?;
         service.set(Way::Open);
         self.suite.saw_one();
         ensure!(!self.suite.world.shows_a_token(&running.output()), "charging: the output shows a secret");
