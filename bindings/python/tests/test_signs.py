@@ -681,6 +681,22 @@ def test_a_clock_that_drifts_is_no_zone() -> None:
     assert (said(0), said(500)) == (["mixed_zones"], [])
 
 
+@pytest.mark.parametrize(("days", "said"), [(1, []), (4, ["mixed_zones"])])
+def test_an_instance_with_other_hours_shows_a_zone_only_if_it_has_them_each_day(days: int, said: list[str]) -> None:
+    """Two pods have the same busy hours, one of them six hours later."""
+    from orbgate._report.signs.trust.zones import mixed_zones
+
+    rows = [
+        {"source": pod, "hour": 24 * day + hour + late, "calls": 1_000 if 4 <= hour < 8 else 20}
+        for pod, late in ((b"pod-0", 0), (b"pod-1", 6))
+        for day in range(days)
+        for hour in range(18)
+    ]
+    evidence = SimpleNamespace(steps=Counter(), sources=SimpleNamespace(rows=lambda: rows), has_instances=True)
+    ground: Any = SimpleNamespace(evidence=evidence, period=SimpleNamespace(first=0, last=86_400 * days - 1_800))
+    assert [row.kind for row in mixed_zones(ground)] == said
+
+
 def test_a_path_is_cut_within_a_template_only() -> None:
     from orbgate._report.evidence import Evidence
 

@@ -32,7 +32,7 @@ COPY_PART, COPY_ROWS, COPY_HOUR_PART, COPY_APART, COPY_HOUR_ROWS, COPY_ALIKE = 0
 CUT_ROWS, CUT_PART, CUT_ENDS = 20, 0.9, 3
 SPELT_ROWS, SPELT_PART, CLASS_ROWS, RENAMED_ACCOUNTS = 20, 0.5, 20, 2
 STEP_ROWS, STEP_BACK, STEP_PART = 20, 6, 0.8
-ZONE_SOURCES, ZONE_CALLS, ZONE_HOURS, ZONE_UNLIKE, ZONE_CLOSER = 64, 4_000, 14, 0.15, 3
+ZONE_SOURCES, ZONE_CALLS, ZONE_DAYS, ZONE_HOURS, ZONE_UNLIKE, ZONE_CLOSER = 64, 4_000, 2, 14, 0.15, 3
 RENAMED_USERS, RENAMED_PART, RESPELT_CALLERS, RESPELT_PART, RESPELT_MACHINES = 20, 0.05, 3, 1 / 5, 1 / 8
 APART_CALLS, APART_ADDRESSES, APART_PART = 100, 3, 0.5
 # Charged calls that may have failed.
@@ -260,6 +260,7 @@ def table() -> Rows[Threshold]:
         ),
         ("mixed_zones", "most instances or files that are compared hour by hour", ZONE_SOURCES, "sources", "functions that live for minutes"),
         ("mixed_zones", "fewest rows, to compare them", ZONE_CALLS, "rows", "a small service, of which each instance has other customers"),
+        ("mixed_zones", "shortest log in which hours are compared", ZONE_DAYS, "days", "a day with a newsletter, which one of the instances answers"),
         ("mixed_zones", "most hours that one is ahead or behind", ZONE_HOURS, "hours", "a night that looks like the next day's"),
         ("mixed_zones", "smallest difference of the hours of one from those of all others", ZONE_UNLIKE, "of the rows", "instances that rise and fall alike"),
         ("mixed_zones", "times as much alike they are when moved", ZONE_CLOSER, "times", "instances of different customers"),

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from ...._number import number
 from ...evidence import OTHER_STEP
 from ...numbers import MEDIUM, length, shown
-from ...thresholds import END_CALLS, STEP_BACK, STEP_PART, STEP_ROWS, ZONE_CALLS, ZONE_CLOSER, ZONE_HOURS, ZONE_SOURCES, ZONE_UNLIKE
+from ...thresholds import END_CALLS, STEP_BACK, STEP_PART, STEP_ROWS, ZONE_CALLS, ZONE_CLOSER, ZONE_DAYS, ZONE_HOURS, ZONE_SOURCES, ZONE_UNLIKE
+from ...timelines import DAY
 from ..ground import Ground, Sign, name, sign
 
 
@@ -41,6 +42,9 @@ def _shifted(ground: Ground) -> Iterator[Sign]:
         if row["source"] is not None:
             hours[row["source"]][row["hour"]] += row["calls"]
     if not 2 <= len(hours) <= ZONE_SOURCES or sum(of.total() for of in hours.values()) < ZONE_CALLS:
+        return
+    # On a single day, an instance can have its calls at another time than the others for many reasons.
+    if ground.period.last - ground.period.first < ZONE_DAYS * DAY:
         return
     for group in ([source] for source in sorted(hours)) if len(hours) == 2 else (*([source] for source in sorted(hours)), _moved_alike(hours)):
         own, rest = Counter[int](), Counter[int]()
