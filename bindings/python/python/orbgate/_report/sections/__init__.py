@@ -73,11 +73,14 @@ def _signs(figures: Figures, top: int) -> Section:
     found, thresholds = figures.signs.signs, figures.signs.thresholds
     rows = [(row.level, row.kind.replace("_", " "), shown(row.subject), bound(row.affected, row.is_exact), row.sentence) for row in found[:top]]
     values = [f"{100 * row.value:g}% {row.unit}" if row.unit.startswith("of ") else f"{row.value:,g} {row.unit}" for row in thresholds]
-    limits = [(row.findings.replace("_", " "), f"{value}: {row.name} ({row.healthy})") for row, value in zip(thresholds, values)]
+    by_finding: dict[str, list[str]] = {}
+    for row, value in zip(thresholds, values):
+        by_finding.setdefault(row.findings.replace("_", " "), []).append(f"{value}: {row.name} ({row.healthy})")
+    limits = [(name, "; ".join(of)) for name, of in by_finding.items()]
     signs = parts.table("Signs", {"level": NAME, "kind": NAME, "about": WORDS, "calls": NUMBER, "what": WORDS}, rows, top, len(found), "signs_signs")
     numbers = parts.table(
         "Numbers that these findings depend on, and the healthy log that fixed each",
-        {"finding": NAME, "number": WORDS},
+        {"finding": NAME, "numbers": WORDS},
         limits,
         len(limits),
         len(limits),
