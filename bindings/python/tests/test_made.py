@@ -28,6 +28,7 @@ SAID: dict[str, set[str]] = {
 # Seeds and numbers of logs: a flaky network and an old version of an application; users with a newsletter, on phones; an instance that is ill for
 # minutes; a maintenance; instances that are replaced; a fleet of devices, each of which changes its own object; a maintenance of nine minutes.
 HEALTHY = ((1, 4), (1, 5), (5, 11), (5, 43), (5, 47), (6, 24), (9, 35))
+# Seeds whose logs changed a rule show nothing anymore: those of incidents up to 21, and of healthy logs up to 25. The page lists the last ones.
 # The seed of which at most `ALARMS` of all logs may alarm.
 WHOLE, ALARMS = 5, 1
 FIRST_SCREEN = 5
