@@ -283,7 +283,8 @@ fn holds_in_accounts_with_much_in_them() {
         let times = ["one", of].map(|of| (of, Vec::new()));
         let [one, much] = (0..300).fold(times, |mut times, round| {
             for (of, times) in &mut times {
-                times.push(holds_of(&ledger, of, &format!("{what}.{round}.{of}")));
+                let beside = what.replace([' ', ','], "");
+                times.push(holds_of(&ledger, of, &format!("beside-{of}.{round}.{beside}")));
             }
             times
         });
@@ -358,7 +359,7 @@ fn holds_while_many_accounts_expire() {
                 let (ledger, done) = (&ledger, &done);
                 scope.spawn(move || {
                     let open = (0..).take_while(|_| done.load(Ordering::SeqCst) == 0);
-                    open.map(|index| holds_of(ledger, &format!("c{client}"), &format!("{what}.{client}.{index}")))
+                    open.map(|index| holds_of(ledger, &format!("c{client}"), &format!("{jump}.{client}.{index}")))
                         .collect()
                 })
             });
