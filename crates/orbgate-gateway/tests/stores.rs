@@ -5,9 +5,11 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::Command as Process;
+use std::sync::Arc;
 use std::thread;
 
+use orbgate_ledger::{ClockChange, Command, Ledger, Postgres, Sqlite};
 use serde_json::{Value, json};
 
 use crate::server::Server;
@@ -39,7 +41,7 @@ impl Disk {
     /// None if this isn't allowed here, which is a failure in CI.
     fn new() -> Option<Self> {
         let folder = tempfile::Builder::new().prefix("orbs").tempdir_in("/tmp").unwrap();
-        let mut mount = Command::new("mount");
+        let mut mount = Process::new("mount");
         mount.args(["-t", "tmpfs", "-o", "size=1m,mode=777", "orbgate"]).arg(folder.path());
         match mount.output() {
             Ok(output) if output.status.success() => Some(Self(folder)),
@@ -51,14 +53,14 @@ impl Disk {
     }
 
     fn grow(&self) {
-        let grown = Command::new("mount").args(["-o", "remount,size=64m"]).arg(self.0.path()).status().unwrap();
+        let grown = Process::new("mount").args(["-o", "remount,size=64m"]).arg(self.0.path()).status().unwrap();
         assert!(grown.success());
     }
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg("--lazy").arg(self.0.path()).status();
+        let _ = Process::new("umount").arg("--lazy").arg(self.0.path()).status();
     }
 }
 
@@ -318,6 +320,53 @@ fn goes_on(service: &Service, answered: u64) {
     assert_eq!(balance["held"], answered + 1);
 }
 
+/// A clock of a time long ago.
+#[derive(Debug)]
+pub(crate) struct Old;
+
+impl orbgate_ledger::Clock for Old {
+    fn now(&self) -> orbgate_ledger::Millis {
+        orbgate_ledger::Millis::ZERO
+    }
+
+    fn runs(&self) -> bool {
+        false
+    }
+}
+
+/// For a service, the clock has leapt since the newest entry: it does no command until an operator accepts this. It needs no restart.
+fn does_nothing_after_a_leap(name: &str, db: &str, before: &dyn Ledger, accept: &dyn Fn()) {
+    let mut service = Service::start(name, db);
+    let grant = json!({ "id": "before", "account": "alice", "amount": 9, "bucket": "paid" });
+    before.run(Command::Grant(serde_json::from_value(grant).unwrap())).unwrap();
+    for (path, body) in [
+        ("/v1/hold", hold("leap", 1)),
+        ("/v1/balance", json!({ "account": "alice" })),
+        ("/v1/settle", json!([{ "hold": "leap", "settlement": "void" }])),
+    ] {
+        let (status, answer) = service.ask(path, &body);
+        let refusal = if path == "/v1/settle" { &answer[0] } else { &answer };
+        assert_eq!((status == 200, &refusal["error"]), (path == "/v1/settle", &json!("clock")), "{answer}");
+        assert!(refusal["message"].as_str().unwrap().contains("clock --accept"), "{answer}");
+    }
+    // What has moved can still be read.
+    entries_until(&service, "", "before");
+    let (status, page) = service.ask("/v1/entries", &json!({}));
+    assert_eq!((status, page["entries"].as_array().map(Vec::len)), (200, Some(1)));
+    assert!(page["complete_until"].as_u64() < Some(60_000), "{page}");
+    let ready = ask(&service.gateway.admin, &request(b"GET", b"/readyz", &[]));
+    assert!(ready.status == 503 && ready.body.contains("clock --accept"), "{ready:?}");
+    let metrics = ask(&service.gateway.admin, &request(b"GET", b"/metrics", &[])).body;
+    assert!(metrics.contains(r#"orbgate_ledger_commands_total{command="hold",result="clock"} 1"#), "{metrics}");
+    service.logs(|service| !service.failures().is_empty());
+    assert_eq!((service.failures().len(), service.health().0), (1, 200));
+    accept();
+    let (status, answer) = service.ask("/v1/hold", &hold("leap", 1));
+    assert_eq!((status, &answer["hold"]), (200, &json!("held")), "{answer}");
+    service.logs(Service::has_recovered);
+    service.end();
+}
+
 #[test]
 fn the_script_over_sqlite() {
     let mut service = Service::start("sqlite", "orbs.db");
@@ -345,6 +394,13 @@ fn the_script_over_sqlite() {
     measures(&mut service);
     assert_eq!((service.failures(), service.health()), (Vec::new(), (200, "ok".to_owned())));
     service.end();
+
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("orbs.db");
+    let old = Sqlite::open_with(&db, None, Arc::new(Old)).unwrap();
+    let accept = || drop(Sqlite::open(&db).unwrap().clock(ClockChange::Accept).unwrap());
+    does_nothing_after_a_leap("sqlite-leap", &db.display().to_string(), &old, &accept);
+    drop(old);
 
     let Some(disk) = Disk::new() else { return };
     let mut service = Service::start("sqlite-full", &disk.0.path().join("orbs.db").display().to_string());
@@ -405,6 +461,12 @@ fn the_script_over_postgres() {
     assert_eq!(service.ask("/v1/hold", &hold("gone", 1)).1["hold"], "held");
     service.logs(Service::has_recovered);
     service.end();
+
+    let url = server.new_database();
+    let old = Postgres::open_with(&url, None, Some(Arc::new(Old))).unwrap();
+    let accept = || drop(Postgres::open(&url).unwrap().clock(ClockChange::Accept).unwrap());
+    does_nothing_after_a_leap("postgres-leap", &url, &old, &accept);
+    drop(old);
 
     let Some(disk) = Disk::new() else { return };
     let url = server.new_database();

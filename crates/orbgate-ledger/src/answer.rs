@@ -247,11 +247,11 @@ pub struct Entry {
     pub account: AccountId,
     /// The number of the entry in its account: 1, 2, 3 and so on.
     pub seq: u64,
-    /// The time of the movement. Within an account it never decreases.
+    /// The time of the movement. Within an account it never decreases, but for [`Cause::ClockReset`].
     pub at: Millis,
     /// What moved the orbs.
     pub cause: Cause,
-    /// The id of the grant, revocation or hold.
+    /// The id of the grant, revocation or hold. That of a reset is the ledger's own.
     pub id: Id,
     /// The changes, one for each grant.
     pub lines: Vec<Line>,
@@ -271,7 +271,7 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-#[allow(clippy::exhaustive_enums, reason = "one for each command that moves orbs, and two for time")]
+#[allow(clippy::exhaustive_enums, reason = "one for each command that moves orbs, and three for time")]
 pub enum Cause {
     /// A grant.
     Grant,
@@ -287,6 +287,8 @@ pub enum Cause {
     HoldExpired,
     /// A grant expired.
     GrantExpired,
+    /// The account's time was ahead of a clock that had been wrong, and went back. No orbs move.
+    ClockReset,
 }
 
 words! { pub Cause {
@@ -297,6 +299,7 @@ words! { pub Cause {
     Void: "void",
     HoldExpired: "hold_expired",
     GrantExpired: "grant_expired",
+    ClockReset: "clock_reset",
 } }
 
 /// The change of one grant. What leaves `available` and `held` and isn't captured has expired or was revoked.
@@ -353,6 +356,48 @@ impl From<Page> for Entries {
 pub struct Complete {
     /// Entries that come later aren't earlier than this, unless a clock goes back.
     pub complete_until: Millis,
+}
+
+/// A ledger's clock, and what its times have done to accounts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ClockState {
+    /// The time of the ledger's clock.
+    pub now: Millis,
+    /// The time of the newest entry.
+    pub newest: Option<Millis>,
+    /// The time at which the clock was accepted last, or accounts were reset.
+    pub accepted: Option<Millis>,
+    /// Whether a program that opens the ledger now does no command, because the clock is over 30 days ahead of both.
+    pub refused: bool,
+    /// How many accounts have a time that is ahead of the clock.
+    pub ahead: u64,
+    /// The latest time of an account.
+    pub latest: Option<Millis>,
+    /// How many accounts were brought back now.
+    pub reset: u64,
+    /// How many pending holds were shortened now.
+    pub shortened: u64,
+    /// The grants whose orbs have expired before their time, also those that have been granted again since.
+    pub early: Vec<Early>,
+}
+
+/// Orbs of a grant that have expired before its time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Early {
+    /// The account.
+    pub account: AccountId,
+    /// The grant.
+    pub grant: Id,
+    /// Whether they were paid for.
+    pub bucket: Bucket,
+    /// The orbs that have expired.
+    pub expired: Orbs,
+    /// The time from which they couldn't have been spent.
+    pub expires_at: Millis,
 }
 
 /// A position in the log of a store: what comes after it can be read later.

@@ -32,6 +32,9 @@ pub enum Error {
     Cursor,
     /// The store is busy: the command hasn't reached it.
     Busy,
+    /// The store's clock has leapt ahead, so no command is done until it is set or accepted. Then send the command again, with the same
+    /// id. The text says what has happened, and how to accept it.
+    Clock(String),
     /// The store has stopped after an error, or can't be reached: the command might have been done or not. Send it again,
     /// with the same id.
     Unknown(String),
@@ -52,6 +55,7 @@ impl Error {
             Self::TooLarge => "too_large",
             Self::Cursor => "cursor",
             Self::Busy => "busy",
+            Self::Clock(_) => "clock",
             Self::Unknown(_) => "unknown",
         }
     }
@@ -62,7 +66,7 @@ impl Error {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The code of the error. After `busy` and `unknown`, send the command again with the same id.
+    /// The code of the error. After `busy`, `clock` and `unknown`, send the command again with the same id.
     pub error: String,
     /// The error in words.
     pub message: String,
@@ -114,7 +118,7 @@ impl Display for Error {
             Self::TooLarge => "the sum is over 9007199254740991",
             Self::Cursor => "the cursor isn't from this ledger, or from after the backup that was restored",
             Self::Busy => "the ledger is busy",
-            Self::Unknown(why) => return formatter.write_str(why),
+            Self::Clock(why) | Self::Unknown(why) => return formatter.write_str(why),
         })
     }
 }

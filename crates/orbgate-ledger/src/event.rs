@@ -58,10 +58,11 @@ impl Event {
             Cause::Void => "voided",
             Cause::HoldExpired => "expired",
             Cause::GrantExpired => "grant_expired",
+            Cause::ClockReset => "clock_reset",
         };
         let moved = |line: &Line| match entry.cause {
             Cause::Capture => line.captured,
-            Cause::Grant | Cause::Revoke | Cause::GrantExpired => line.available,
+            Cause::Grant | Cause::Revoke | Cause::GrantExpired | Cause::ClockReset => line.available,
             Cause::Hold | Cause::Void | Cause::HoldExpired => line.held,
         };
         let name = escaped(&entry.id);

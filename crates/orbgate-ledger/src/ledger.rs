@@ -1,7 +1,8 @@
 //! What every durable store can do.
 
 use core::fmt::Debug;
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
+use std::time::Instant;
 
 use crate::answer::{Answer, Balance, Cursor, Done, Extended, Granted, HoldAnswer, Page, Pending, Revoked, Settled};
 use crate::command::{Command, Extend, Grant, Hold, Revoke, Settle};
@@ -175,6 +176,24 @@ pub trait Clock: Debug + Send + Sync {
     fn runs(&self) -> bool {
         true
     }
+
+    /// Another clock, which never leaps and counts from anywhere. A store compares both, and does no command at a time to which this
+    /// clock has leapt. None if whoever sets the time means it.
+    fn steady(&self) -> Option<Millis> {
+        None
+    }
+}
+
+/// What an operator knows about a ledger's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "a store has to do each")]
+pub enum ClockChange {
+    /// Nothing: it is only shown.
+    Nothing,
+    /// It is right, although it has leapt.
+    Accept,
+    /// It is right again: each account whose time is ahead of it is brought back.
+    Reset,
 }
 
 /// The clock of the system.
@@ -187,6 +206,13 @@ impl Clock for SystemClock {
         let since = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
         let milliseconds = since.map(|since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
         Millis::new(milliseconds.unwrap_or(0)).unwrap_or(Millis::MAX)
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "a store is the edge: this is its clock")]
+    fn steady(&self) -> Option<Millis> {
+        static START: OnceLock<Instant> = OnceLock::new();
+        let passed = START.get_or_init(Instant::now).elapsed().as_millis();
+        Millis::new(u64::try_from(passed).unwrap_or(u64::MAX)).ok()
     }
 }
 

@@ -24,16 +24,18 @@ mod sqlite;
 pub mod suite;
 mod value;
 mod verify;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod watch;
 
 // The public interface is:
 pub use crate::answer::{
-    Answer, Balance, Cause, Complete, Cursor, Denial, Denied, Done, Entries, Entry, Extended, Granted, Held,
-    HoldAnswer, Line, Page, Pending, Revoked, Settled, State,
+    Answer, Balance, Cause, ClockState, Complete, Cursor, Denial, Denied, Done, Early, Entries, Entry, Extended,
+    Granted, Held, HoldAnswer, Line, Page, Pending, Revoked, Settled, State,
 };
 pub use crate::command::{Command, Extend, Grant, Hold, Revoke, Settle, Settlement};
 pub use crate::error::{Each, Error, Refusal};
 pub use crate::event::Event;
-pub use crate::ledger::{Backlog, Clock, Ledger, Reply, SystemClock};
+pub use crate::ledger::{Backlog, Clock, ClockChange, Ledger, Reply, SystemClock};
 pub use crate::model::Model;
 #[cfg(feature = "postgres")]
 pub use crate::postgres::Postgres;

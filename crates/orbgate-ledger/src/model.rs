@@ -48,6 +48,20 @@ impl Model {
         Ok(())
     }
 
+    /// Brings each account whose time is ahead of this one back to it, and returns how many pending holds are shortened.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says.
+    pub fn reset(&mut self, now: Millis) -> Result<u64, Error> {
+        let mut shortened = 0_u64;
+        for account in self.rows.accounts.values().cloned().collect::<Vec<_>>() {
+            let more = plan::reset(&mut self.rows, account, now).map_err(Stop::error)?;
+            shortened = shortened.saturating_add(more.unwrap_or_default());
+        }
+        Ok(shortened)
+    }
+
     /// The entries after a cursor at this time, at most `limit`.
     ///
     /// # Errors

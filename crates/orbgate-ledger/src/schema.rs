@@ -4,7 +4,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 
 use crate::answer::{
-    Balance, Complete, Done, Entries, Entry, Extended, Granted, HoldAnswer, Pending, Revoked, Settled,
+    Balance, ClockState, Complete, Done, Entries, Entry, Extended, Granted, HoldAnswer, Pending, Revoked, Settled,
 };
 use crate::command::{Extend, Grant, Hold, Revoke, Settle};
 use crate::error::{Each, Refusal};
@@ -28,6 +28,7 @@ pub fn schema() -> serde_json::Value {
     add::<Faults>(&mut generator, &mut named, "verify");
     add::<Entries>(&mut generator, &mut named, "entries");
     add::<Complete>(&mut generator, &mut named, "expire");
+    add::<ClockState>(&mut generator, &mut named, "clock");
     add::<Refusal>(&mut generator, &mut named, "refusal");
     add::<Vec<Each<Done<Extended>>>>(&mut generator, &mut named, "extend_each");
     add::<Vec<Each<Done<Settled>>>>(&mut generator, &mut named, "settle_each");
@@ -42,7 +43,7 @@ pub fn schema() -> serde_json::Value {
     definitions.append(&mut named);
     serde_json::json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "What a ledger of orbs answers: `#/$defs/grant`, `revoke`, `hold`, `extend`, `settle`, `balance`, `holds`, `entry`, `event`, `verify`, `expire`; and the service: `grant_command`, `revoke_command`, `hold_command`, `extend_commands`, `settle_commands`, `extend_each`, `settle_each`, `entries`, `refusal`. Times are milliseconds since 1970",
+        "title": "What a ledger of orbs answers: `#/$defs/grant`, `revoke`, `hold`, `extend`, `settle`, `balance`, `holds`, `entry`, `event`, `verify`, `expire`, `clock`; and the service: `grant_command`, `revoke_command`, `hold_command`, `extend_commands`, `settle_commands`, `extend_each`, `settle_each`, `entries`, `refusal`. Times are milliseconds since 1970",
         "$defs": definitions,
     })
 }

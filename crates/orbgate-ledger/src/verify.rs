@@ -90,7 +90,10 @@ impl Fold {
         let seq = row.seq;
         faults.entries = faults.entries.saturating_add(1);
         faults.check(self.seq.checked_add(1) == Some(seq), &account, || format!("entry {seq} follows {}", self.seq));
-        faults.check(row.at >= self.at, &account, || format!("the time of entry {seq} goes back"));
+        let resets = row.cause == Cause::ClockReset;
+        faults.check(resets || row.at >= self.at, &account, || format!("the time of entry {seq} goes back"));
+        faults
+            .check(!resets || row.lines.is_empty(), &account, || format!("entry {seq} resets the time and moves orbs"));
         (self.seq, self.at) = (seq, row.at);
         let (mut released, mut captured) = (0_i128, 0_i128);
         for line in &row.lines {
@@ -121,7 +124,7 @@ impl Fold {
             Cause::Capture => State::Captured,
             Cause::Void => State::Voided,
             Cause::HoldExpired => State::Expired,
-            Cause::Grant | Cause::Revoke | Cause::GrantExpired => return,
+            Cause::Grant | Cause::Revoke | Cause::GrantExpired | Cause::ClockReset => return,
         };
         let before = self.holds.get(&row.id);
         let follows = matches!(
@@ -220,7 +223,7 @@ mod tests {
     use crate::answer::{Answer, Cause, HoldAnswer, State};
     use crate::command::{Command, Grant, Hold, Settle, Settlement};
     use crate::model::{Model, Rows};
-    use crate::plan::{EntryRow, LineRow, Settlement as Settled};
+    use crate::plan::{self, EntryRow, LineRow, Settlement as Settled};
     use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs, Order};
 
     fn id(id: &str) -> Id {
@@ -289,6 +292,12 @@ mod tests {
         }
     }
 
+    /// Brings the account back to the time of its first entry.
+    fn reset(rows: &mut Rows) {
+        let account = rows.accounts.values().next().cloned().unwrap();
+        assert_eq!(plan::reset(rows, account, Millis::new(1).unwrap_or_default()).unwrap(), Some(1));
+    }
+
     fn line(grant: u64, available: i64, held: i64, captured: i64) -> LineRow {
         LineRow { grant, available, held, captured }
     }
@@ -304,12 +313,21 @@ mod tests {
     /// Each is found by one check only, so without that check it would be found by none.
     #[test]
     fn each_check_finds_what_no_other_one_does() {
-        let rows: [(&str, Tamper); 27] = [
+        let rows: [(&str, Tamper); 29] = [
             ("entry 9 follows 7", |rows| {
                 entry(rows, 8, |entry| entry.seq = 9);
                 of!(rows.accounts[1]).seq = 9;
             }),
             ("the time of entry 6 goes back", |rows| entry(rows, 6, |entry| entry.at = Millis::ZERO)),
+            // Only a reset may do that, and nothing else.
+            ("the time of entry 9 goes back", |rows| {
+                reset(rows);
+                entry(rows, 9, |entry| entry.cause = Cause::Revoke);
+            }),
+            ("entry 9 resets the time and moves orbs", |rows| {
+                reset(rows);
+                entry(rows, 9, |entry| entry.lines = vec![line(1, 0, 0, 0)]);
+            }),
             // One of them vanishes, as if it had expired.
             ("entry 8 holds orbs that weren't available", |rows| {
                 entry(rows, 8, |entry| {
@@ -379,6 +397,9 @@ mod tests {
             ("an entry has a hold that doesn't exist", |rows| drop(rows.holds.remove(&id("h2")))),
         ];
         assert_eq!(model().verify().found, Vec::<String>::new());
+        let mut went_back = model();
+        reset(&mut went_back.rows);
+        assert_eq!(went_back.verify().found, Vec::<String>::new());
         for (what, tamper) in rows {
             let mut model = model();
             tamper(&mut model.rows);

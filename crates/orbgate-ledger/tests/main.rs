@@ -12,6 +12,8 @@
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod backlog;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod clock;
 mod conformance;
 #[cfg(all(feature = "sqlite", target_os = "linux"))]
 mod crash;

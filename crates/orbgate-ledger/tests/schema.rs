@@ -96,7 +96,7 @@ fn every_answer_is_as_the_schema_says() {
 #[test]
 fn no_ids_of_commands_make_two_events_equal() {
     const PIECES: [&str; 9] = ["a", "/", "%", "%2F", "%25", "expired", "captured", "pending", "grant_expired"];
-    const CAUSES: [Cause; 7] = [
+    const CAUSES: [Cause; 8] = [
         Cause::Grant,
         Cause::Revoke,
         Cause::Hold,
@@ -104,6 +104,7 @@ fn no_ids_of_commands_make_two_events_equal() {
         Cause::Void,
         Cause::HoldExpired,
         Cause::GrantExpired,
+        Cause::ClockReset,
     ];
     let mut names: Vec<String> = PIECES.map(str::to_owned).into();
     for start in PIECES {

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use orbgate_ledger::{
-    Answer, Clock, Command, Cursor, Error, Grant, Hold, HoldAnswer, Ledger, Millis, Model, Order, Sqlite, State,
-    SystemClock, suite,
+    Answer, Clock, ClockChange, Command, Cursor, Error, Grant, Hold, HoldAnswer, Ledger, Millis, Model, Order, Sqlite,
+    State, SystemClock, suite,
 };
 
 use crate::backlog::others_go_first;
@@ -414,6 +414,8 @@ fn a_file_of_the_first_version_is_upgraded() {
     assert!(old.prepare("SELECT position FROM entry").is_err());
     // The cursor after its last entry is known, and no other of its kind.
     assert_eq!(ledger.entries(&Cursor::new("1"), 9).unwrap().entries, []);
+    // The clock is far ahead of its entry, which is of 1970.
+    ledger.clock(ClockChange::Accept).unwrap();
     for index in 0..40 {
         ledger.grant(grant(&format!("g{index}"), "a", 1)).unwrap();
     }

@@ -93,7 +93,7 @@ fn line(text: &str) -> String {
 
 /// Whether a command with this error might be done later.
 pub(super) fn is_lost(error: &str) -> bool {
-    matches!(error, "busy" | "unknown")
+    matches!(error, "busy" | "clock" | "unknown")
 }
 
 pub(super) fn read<'r, T: Deserialize<'r>>(body: &'r [u8]) -> Option<T> {

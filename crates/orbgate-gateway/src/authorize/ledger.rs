@@ -113,10 +113,10 @@ fn watched(store: impl Ledger + 'static) -> Store {
 /// A full queue is no failure: the callers are too many.
 fn note(failure: &Failure, error: Option<&Error>) {
     match error {
-        Some(Error::Unknown(why)) if failure.swap(Some(Arc::new(why.clone()))).is_none() => {
+        Some(Error::Clock(why) | Error::Unknown(why)) if failure.swap(Some(Arc::new(why.clone()))).is_none() => {
             tracing::error!(error = why, "the ledger fails");
         }
-        Some(Error::Unknown(_) | Error::Busy) => {}
+        Some(Error::Clock(_) | Error::Unknown(_) | Error::Busy) => {}
         _ if failure.load().is_some() && failure.swap(None).is_some() => tracing::info!("the ledger answers again"),
         _ => {}
     }
@@ -140,7 +140,10 @@ impl<L: Ledger> Ledger for Watched<L> {
 
     fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error> {
         let page = self.store.entries(after, limit);
-        note(&self.failure, page.as_ref().err());
+        // Entries can be read although commands fail.
+        if let Err(error @ (Error::Clock(_) | Error::Unknown(_))) = &page {
+            note(&self.failure, Some(error));
+        }
         page
     }
 

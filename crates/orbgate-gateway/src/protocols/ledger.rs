@@ -342,7 +342,7 @@ fn not_done(error: &Error) -> HttpAnswer {
     let status = match error {
         Error::Conflict | Error::Settled(_) | Error::NotPending(_) => StatusCode::CONFLICT,
         Error::UnknownHold | Error::UnknownGrant => StatusCode::NOT_FOUND,
-        Error::Busy | Error::Unknown(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Error::Busy | Error::Clock(_) | Error::Unknown(_) => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     };
     json(status, &Refusal::from(error))

@@ -414,6 +414,33 @@ pub(crate) fn expire(
     Ok((open.account, open.entries.len()))
 }
 
+/// Brings an account whose time is ahead back to this one, by an entry of its own, and returns how many pending holds are shortened:
+/// none lasts longer from now than from the account's time, or than its own time to live. None if the account isn't ahead.
+pub(crate) fn reset(tables: &mut impl Tables, account: AccountRow, now: Millis) -> Result<Option<u64>, Stop> {
+    let (key, before) = (account.key, account.clock);
+    if before <= now {
+        return Ok(None);
+    }
+    let mut open = Open::unwritten(account, now);
+    let mut shortened = 0_u64;
+    for hold in tables.pending(key, Millis::MAX, usize::MAX)? {
+        let left = hold.expires_at.minus(before).unwrap_or_default().max(hold.ttl);
+        let expires_at = now.plus(left).unwrap_or(Millis::MAX);
+        if expires_at < hold.expires_at {
+            tables.update_hold(&HoldRow { expires_at, ..hold }, State::Pending)?;
+            shortened = shortened.saturating_add(1);
+        }
+    }
+    // No other entry has this id.
+    let id = Id::valid(format!("{key}-{}", open.next_seq()?));
+    open.append(now, Cause::ClockReset, &id, Lines::new(), Orbs::ZERO)?;
+    open.write(tables)?;
+    open.account.next_due = [tables.next_hold_expiry(key)?, tables.next_grant_expiry(key)?].into_iter().flatten().min();
+    open.account.clock = now;
+    tables.update_account(&open.account)?;
+    Ok(Some(shortened))
+}
+
 impl AccountRow {
     pub(crate) fn posted(&self) -> Option<Orbs> {
         self.paid.plus(self.bonus)?.plus(self.held)

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::value::{AccountId, Millis, Orbs, Order};
 
 use account::keeps_order;
-pub(crate) use account::{Open, expire};
+pub(crate) use account::{Open, expire, reset};
 pub(crate) use rows::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Settlement, Tables, first};
 pub(crate) use stop::{Stop, broken};
 #[cfg(any(feature = "postgres", feature = "sqlite"))]

@@ -8,6 +8,7 @@ use crate::columns::{self, Columns as _};
 use crate::feed::Place;
 use crate::plan::EntryRow;
 use crate::postgres::client::{Client, Statement};
+use crate::postgres::clock::Watched;
 use crate::postgres::failed::Failed;
 use crate::postgres::rows::{self, number, select, strange};
 use crate::value::Millis;
@@ -41,9 +42,11 @@ const WRITERS: &str = "SELECT DISTINCT virtualtransaction FROM pg_locks WHERE lo
 pub(crate) const START: [&str; 3] =
     [rows::TIME, "SELECT coalesce(max(position), 0), pg_is_in_recovery() FROM orbs.entry", WRITERS];
 
-pub(crate) fn start(client: &mut Client, given: Option<Millis>) -> Result<Start, Failed> {
+pub(crate) fn start(client: &mut Client, given: Option<Millis>, watched: &mut Watched) -> Result<Start, Failed> {
     let read = client.query_all(START.map(Statement::new).iter())?;
     let (start, is_standby) = started(&read, given)?;
+    // At a time to which the clock has leapt, no transaction writes.
+    let start = Start { now: watched.shown(client, start.now)?, ..start };
     // A standby doesn't know the transactions of its primary, but what a writer has known.
     if is_standby {
         return Ok(Start { now: last_until(client)?, writers: Vec::new(), ..start });

@@ -1,6 +1,7 @@
 //! The ledger in PostgreSQL, for more than one machine: group commit as in SQLite, with the database's clock and row locks.
 
 mod client;
+mod clock;
 mod failed;
 mod feed;
 mod named;
@@ -22,10 +23,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
 
-use crate::answer::{Cursor, Page};
+use crate::answer::{ClockState, Cursor, Page};
 use crate::command::Command;
 use crate::error::Error;
-use crate::ledger::{Backlog, Clock, Ledger, Reply, gone};
+use crate::ledger::{Backlog, Clock, ClockChange, Ledger, Reply, gone};
 use crate::postgres::open::Connection;
 use crate::postgres::settings::Settings;
 use crate::postgres::worker::{Job, Worker};
@@ -112,6 +113,16 @@ impl Postgres {
     /// As for [`Postgres::check`], or a file can't be used.
     pub fn check_files(url: &str, file: Option<&Path>) -> Result<(), Error> {
         Settings::new(url, file.map(Path::to_owned), &variable)?.files().map(drop)
+    }
+
+    /// Accepts the database's clock or resets accounts, if asked to, and returns what is true then. Other processes that do no command because the
+    /// clock has leapt notice it.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read or written, or accounts would be brought back to a time before 2026.
+    pub fn clock(&self, change: ClockChange) -> Result<ClockState, Error> {
+        clock::change(&mut *self.reader.lock().map_err(|_| gone())?, change)
     }
 
     /// Opens a ledger with an order for a new one, and with another clock than the database's: for tests.

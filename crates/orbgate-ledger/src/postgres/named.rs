@@ -97,6 +97,12 @@ impl<'c> Named<'c> {
         Self { accounts: accounts.iter().collect(), only_expires: true, ..Self::default() }
     }
 
+    /// Accounts of which every pending hold is read.
+    pub(crate) fn whole(accounts: &'c [AccountId]) -> Self {
+        let all: BTreeSet<_> = accounts.iter().collect();
+        Self { listed: all.clone(), seen: all, ..Self::due(accounts) }
+    }
+
     /// How many grants of a bucket are read.
     pub(crate) fn most_grants(&self) -> i64 {
         self.count.max(LEAST_GRANTS)

@@ -9,6 +9,7 @@ use tokio_postgres::types::Type;
 use crate::columns;
 use crate::feed::Place;
 use crate::postgres::client::{Client, Statement};
+use crate::postgres::clock::Watched;
 use crate::postgres::failed::Failed;
 use crate::postgres::feed::{self, AFTER_ENTRY, Start, count, low};
 use crate::postgres::rows::{number, select, strange};
@@ -43,7 +44,12 @@ pub(crate) enum Left {
 
 /// Numbers a batch of entries in the order of their positions. Within an account, this is their order there. Must be called in a
 /// transaction that writes. `before` is the last start whose writers hadn't ended.
-pub(crate) fn some(client: &mut Client, given: Option<Millis>, before: &mut Option<Start>) -> Result<Left, Failed> {
+pub(crate) fn some(
+    client: &mut Client,
+    given: Option<Millis>,
+    watched: &mut Watched,
+    before: &mut Option<Start>,
+) -> Result<Left, Failed> {
     // Later statements see what those have written that had the lock before.
     let sent = [LOCK].into_iter().chain(feed::START).chain([feed::END]).map(Statement::new);
     let sent: Vec<_> = sent.chain([Statement::new(UNNUMBERED).with(count(BATCH), Type::INT8)]).collect();
@@ -55,6 +61,7 @@ pub(crate) fn some(client: &mut Client, given: Option<Millis>, before: &mut Opti
         return client.commit_with(&[]).map(|()| Left::Elsewhere);
     }
     let (start, _) = feed::started(start, given)?;
+    let start = Start { now: watched.shown(client, start.now)?, ..start };
     let settled = settled(start, before);
     let (end, low) = feed::ended(end)?;
     let Some(last) = rows.last().map(|row| row.get::<_, i64>(AFTER_ENTRY)) else {

@@ -15,6 +15,7 @@ use crate::command::Command;
 use crate::error::Error;
 use crate::ledger::{Backlog, Clock};
 use crate::postgres::client::Client;
+use crate::postgres::clock::Watched;
 use crate::postgres::failed::{Failed, wrong};
 use crate::postgres::feed::{self, Knows, Start};
 use crate::postgres::number::{self, Left};
@@ -22,6 +23,7 @@ use crate::postgres::rows;
 use crate::postgres::settings::Settings;
 use crate::postgres::writer::{self, Became, Known, Returned, Round, Written};
 use crate::value::{AccountId, Millis, Order};
+use crate::watch::Leap;
 
 /// Version 1 of the schema.
 const SCHEMA: &str = include_str!("schema.sql");
@@ -55,7 +57,7 @@ pub(crate) const MOMENT: Duration = Duration::from_millis(10);
 pub(crate) struct Connection {
     settings: Settings,
     client: Option<Client>,
-    clock: Option<Arc<dyn Clock>>,
+    pub(crate) watched: Watched,
     /// The server has warned. After a commit this means that a standby might not have it.
     has_warned: Arc<AtomicBool>,
     /// Until when the last page was complete.
@@ -87,7 +89,7 @@ impl Connection {
         Self {
             settings,
             client: None,
-            clock,
+            watched: Watched::new(clock),
             has_warned,
             complete_until: Millis::ZERO,
             stuck: Vec::new(),
@@ -110,10 +112,11 @@ impl Connection {
     /// Does commands in their order, in as few transactions as possible, and answers each once it is durable, by its number. Those
     /// without an answer wait for the backlog of their account, and have to come again, in their order and before any others.
     pub(crate) fn run(&mut self, commands: &[Box<Command>], answer: &mut dyn FnMut(usize, Returned)) {
-        let mut round = Round::new(self.time(), mem::take(&mut self.known));
+        let mut round = Round::new(self.watched.given(), mem::take(&mut self.watched), mem::take(&mut self.known));
         let all = commands.iter().map(|command| &**command).enumerate().collect();
         self.round(all, &mut round, answer);
         self.wrote(round.written);
+        self.watched = mem::take(&mut round.watched);
         self.known = round.known();
     }
 
@@ -176,10 +179,12 @@ impl Connection {
         let time = self.time();
         // After a new connection, nothing is unsettled.
         self.client().map_err(Failed::error)?;
-        let mut unsettled = self.unsettled.take();
-        let left = self
-            .once(|client| client.until_commit(writer::BEGIN, |client| number::some(client, time, &mut unsettled)))?;
-        self.unsettled = unsettled;
+        let (mut unsettled, mut watched) = (self.unsettled.take(), mem::take(&mut self.watched));
+        let left = self.once(|client| {
+            client.until_commit(writer::BEGIN, |client| number::some(client, time, &mut watched, &mut unsettled))
+        });
+        (self.watched, self.unsettled) = (watched, unsettled);
+        let left = left?;
         if left == Left::Nothing {
             self.unnumbered = 0;
         }
@@ -189,8 +194,10 @@ impl Connection {
     /// Waits for the writers that run now, but not twice for one that doesn't end.
     #[allow(clippy::disallowed_methods, reason = "a store is the edge: it waits for other transactions")]
     fn start(&mut self) -> Result<Start, Error> {
-        let time = self.time();
-        let mut start = self.again(|client| reading(client, |client| feed::start(client, time)))?;
+        let (time, mut watched) = (self.time(), mem::take(&mut self.watched));
+        let start = self.again(|client| reading(client, |client| feed::start(client, time, &mut watched)));
+        self.watched = watched;
+        let mut start = start?;
         for _ in 0..ATTEMPTS {
             if start.writers.iter().all(|writer| self.stuck.contains(writer)) {
                 break;
@@ -204,12 +211,19 @@ impl Connection {
 
     /// Writes a batch of what has expired: none if nothing has, and false if its accounts are locked elsewhere.
     pub(crate) fn expire(&mut self) -> Result<Option<bool>, Error> {
-        let time = self.time();
-        let due = self.once(|client| reading(client, |client| due(client, time)))?;
+        let (time, mut watched) = (self.time(), mem::take(&mut self.watched));
+        let done = self.expire_watched(time, &mut watched);
+        self.watched = watched;
+        done
+    }
+
+    fn expire_watched(&mut self, time: Option<Millis>, watched: &mut Watched) -> Result<Option<bool>, Error> {
+        let due = self.once(|client| reading(client, |client| due(client, time, watched)))?;
+        let due = due.map_err(|leap| leap.error())?;
         if due.is_empty() {
             return Ok(None);
         }
-        let written = self.once(|client| writer::expire(client, &due, time))?;
+        let written = self.once(|client| writer::expire(client, &due, time, watched))?;
         self.wrote(written);
         Ok(Some(written.entries > 0))
     }
@@ -235,11 +249,11 @@ impl Connection {
 
     /// Whether the time passes by itself.
     pub(crate) fn runs(&self) -> bool {
-        self.clock.as_ref().is_none_or(|clock| clock.runs())
+        self.watched.runs()
     }
 
     fn time(&self) -> Option<Millis> {
-        self.clock.as_ref().map(|clock| clock.now())
+        self.watched.given()
     }
 
     /// Does something that comes again anyway.
@@ -316,12 +330,22 @@ fn prepare(client: &mut Client, order: Option<Order>) -> Result<(), Failed> {
     }
 }
 
-fn due(client: &mut Client, time: Option<Millis>) -> Result<Vec<AccountId>, Failed> {
+fn due(
+    client: &mut Client,
+    time: Option<Millis>,
+    watched: &mut Watched,
+) -> Result<Result<Vec<AccountId>, Leap>, Failed> {
     let (now, _) = rows::time(client, time)?;
-    rows::due_accounts(client, now)
+    match watched.look(client, now)? {
+        Ok(()) => rows::due_accounts(client, now).map(Ok),
+        Err(leap) => Ok(Err(leap)),
+    }
 }
 
 /// Reads in a transaction, in which no name means another schema's object.
-fn reading<T>(client: &mut Client, read: impl FnOnce(&mut Client) -> Result<T, Failed>) -> Result<T, Failed> {
+pub(crate) fn reading<T>(
+    client: &mut Client,
+    read: impl FnOnce(&mut Client) -> Result<T, Failed>,
+) -> Result<T, Failed> {
     client.transaction("BEGIN READ ONLY; SET LOCAL search_path = pg_catalog, pg_temp", read)
 }

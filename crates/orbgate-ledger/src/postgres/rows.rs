@@ -475,6 +475,14 @@ pub(crate) fn count_pending(client: &mut Client) -> Result<u64, Failed> {
     rows.first().ok_or_else(|| strange(()))?.number(0).map_err(strange)
 }
 
+/// Some of the accounts whose time is ahead of this one.
+pub(crate) fn ahead(client: &mut Client, now: Millis, most: usize) -> Result<Vec<AccountId>, Failed> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let sql = "SELECT id FROM orbs.account WHERE clock > $1 ORDER BY id LIMIT $2";
+    let rows = client.query(sql, &[(&number(now.get()), Type::INT8), (&most, Type::INT8)])?;
+    rows.iter().map(|row| row.name(0, AccountId::new).map_err(strange)).collect()
+}
+
 /// How many accounts something has expired in, and since when.
 pub(crate) fn backlog(client: &mut Client, now: Millis) -> Result<(u64, Option<Millis>), Failed> {
     let sql = "SELECT count(DISTINCT account), min(expires_at)::bigint FROM (\

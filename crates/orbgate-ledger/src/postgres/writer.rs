@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::model::{Bounds, Rows};
 use crate::plan::{self, Stop, Tables as _, Waits};
 use crate::postgres::client::Client;
+use crate::postgres::clock::Watched;
 use crate::postgres::failed::{Failed, wrong};
 use crate::postgres::named::{BATCH, Named};
 use crate::postgres::rows::{self, Read};
@@ -72,6 +73,8 @@ pub(crate) struct Known {
 pub(crate) struct Round {
     /// The time, if it isn't the database's.
     given: Option<Millis>,
+    /// What is known of the clock.
+    pub(crate) watched: Watched,
     before: Known,
     later: Queue,
     whole: BTreeSet<i64>,
@@ -96,8 +99,9 @@ impl Written {
 }
 
 impl Round {
-    pub(crate) fn new(given: Option<Millis>, before: Known) -> Self {
-        Self { given, before, later: Queue::default(), whole: BTreeSet::new(), written: Written::default() }
+    pub(crate) fn new(given: Option<Millis>, watched: Watched, before: Known) -> Self {
+        let (later, whole, written) = (Queue::default(), BTreeSet::new(), Written::default());
+        Self { given, watched, before, later, whole, written }
     }
 
     /// What the next round has to know.
@@ -128,6 +132,11 @@ pub(crate) fn batch(
 fn planned(client: &mut Client, commands: &[&Command], skips: bool, round: &mut Round) -> Result<Vec<Became>, Failed> {
     let named = Named::new(commands).after(&round.before.behind, &round.before.whole);
     let Read { rows: before, now, order, locked, keys } = rows::read(client, &named, skips, round.given)?;
+    // No command is done at a time to which the clock has leapt.
+    if let Err(leap) = round.watched.look(client, now)? {
+        client.commit_with(&[])?;
+        return Ok(commands.iter().map(|_| Became::Done(Err(leap.error()))).collect());
+    }
     let mut after = before.clone();
     let mut again = Queue::default();
     let mut became = Vec::with_capacity(commands.len());
@@ -176,13 +185,26 @@ fn planned(client: &mut Client, commands: &[&Command], skips: bool, round: &mut 
     Ok(became)
 }
 
-/// Writes at most a batch of what has expired in these accounts, but for those that are locked elsewhere.
-pub(crate) fn expire(client: &mut Client, accounts: &[AccountId], given: Option<Millis>) -> Result<Written, Failed> {
-    client.until_commit(BEGIN, |client| expired(client, accounts, given))
+/// Writes at most a batch of what has expired in these accounts, but for those that are locked elsewhere. Nothing, if the clock has leapt.
+pub(crate) fn expire(
+    client: &mut Client,
+    accounts: &[AccountId],
+    given: Option<Millis>,
+    watched: &mut Watched,
+) -> Result<Written, Failed> {
+    client.until_commit(BEGIN, |client| expired(client, accounts, given, watched))
 }
 
-fn expired(client: &mut Client, accounts: &[AccountId], given: Option<Millis>) -> Result<Written, Failed> {
+fn expired(
+    client: &mut Client,
+    accounts: &[AccountId],
+    given: Option<Millis>,
+    watched: &mut Watched,
+) -> Result<Written, Failed> {
     let Read { rows: before, now, .. } = rows::read(client, &Named::due(accounts), true, given)?;
+    if watched.look(client, now)?.is_err() {
+        return client.commit_with(&[]).map(|()| Written::default());
+    }
     let mut after = before.clone();
     for account in before.accounts.values() {
         let most = after.most_expiries(account.key);
@@ -197,7 +219,7 @@ fn expired(client: &mut Client, accounts: &[AccountId], given: Option<Millis>) -
 }
 
 /// What this store keeps of the rows: not the bounds of a batch.
-fn stored(mut rows: Rows) -> Rows {
+pub(crate) fn stored(mut rows: Rows) -> Rows {
     rows.bounds = Bounds::default();
     rows
 }

@@ -1,6 +1,7 @@
 //! The ledger in a SQLite file: one writer, group commit, and no answer before the commit.
 
 mod backup;
+mod clock;
 mod open;
 mod rows;
 mod verify;
@@ -13,10 +14,10 @@ use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 
-use crate::answer::{Cursor, Page};
+use crate::answer::{ClockState, Cursor, Page};
 use crate::command::Command;
 use crate::error::Error;
-use crate::ledger::{Backlog, Clock, Ledger, Reply, SystemClock, gone};
+use crate::ledger::{Backlog, Clock, ClockChange, Ledger, Reply, SystemClock, gone};
 use crate::plan::Stop;
 use crate::sqlite::rows::Rows;
 use crate::sqlite::writer::{Job, Writer};
@@ -82,6 +83,16 @@ impl Sqlite {
     /// The file exists or can't be written, or another backup writes it now.
     pub fn backup(&self, to: &Path) -> Result<(), Error> {
         self.wait(|done| Job::Backup(to.to_owned(), done))
+    }
+
+    /// Accepts the clock or resets accounts, if asked to, and returns what is true then. Other processes that do no command because the clock has
+    /// leapt notice it.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be read or written, or accounts would be brought back to a time before 2026.
+    pub fn clock(&self, change: ClockChange) -> Result<ClockState, Error> {
+        self.wait(|done| Job::Clock(change, done))
     }
 
     fn wait<A: Send + 'static>(&self, job: impl FnOnce(SyncSender<Result<A, Error>>) -> Job) -> Result<A, Error> {

@@ -218,6 +218,12 @@ impl<'c> Rows<'c> {
         )
     }
 
+    /// Accounts whose time is ahead of this one.
+    pub(crate) fn ahead(&self, now: Millis, most: usize) -> Result<Vec<AccountRow>, Stop> {
+        let sql = select!(account "WHERE clock > ?1 LIMIT ?2");
+        self.all(sql, params![number(now.get())?, limit(most)], |row| account(row))
+    }
+
     pub(crate) fn accounts(&self, after: i64, limit: u32) -> Result<Vec<AccountRow>, Stop> {
         self.all(select!(account "WHERE key > ?1 ORDER BY key LIMIT ?2"), params![after, limit], |row| account(row))
     }

@@ -1,6 +1,7 @@
 //! The thread that writes: it takes the commands that wait, does them in one transaction, and answers after the commit. When none
 //! waits, it writes what has expired.
 
+use core::cell::Cell;
 use core::mem;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
@@ -11,17 +12,18 @@ use std::sync::{Arc, OnceLock};
 
 use rusqlite::{Connection, ErrorCode};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, ClockState};
 use crate::command::Command;
 use crate::error::Error;
-use crate::ledger::{Clock, Reply};
+use crate::ledger::{Clock, ClockChange, Reply};
 use crate::plan::{self, Stop, Waits};
 use crate::sqlite::open::{self, PATIENCE};
 use crate::sqlite::rows::Rows;
 use crate::value::{Millis, Order};
+use crate::watch::Watch;
 
 /// The most commands of a commit, and the most that it writes of what has expired.
-const BATCH: usize = 200;
+pub(crate) const BATCH: usize = 200;
 
 /// How long the writer is idle before it looks again for what has expired.
 const IDLE: Duration = Duration::from_secs(1);
@@ -40,12 +42,16 @@ pub(crate) enum Job {
     Time(SyncSender<Result<Millis, Error>>),
     /// Copies the ledger into a new file.
     Backup(PathBuf, SyncSender<Result<(), Error>>),
+    /// Accepts the clock, resets accounts, or only shows both.
+    Clock(ClockChange, SyncSender<Result<ClockState, Error>>),
 }
 
 pub(crate) struct Writer {
     pub(crate) connection: Rc<Connection>,
     order: Order,
-    clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// What is known of the clock.
+    pub(crate) watch: Cell<Watch>,
     queue: Receiver<Job>,
     /// The commands whose accounts have a backlog, in their order. They come again in each commit.
     waiting: Vec<(Box<Command>, Reply)>,
@@ -70,8 +76,9 @@ impl Writer {
         queue: Receiver<Job>,
         (stopped, expired): (Arc<OnceLock<String>>, Arc<AtomicU64>),
     ) -> Self {
-        let (waiting, expiring) = (Vec::new(), Vec::new());
-        Self { connection: Rc::new(connection), order, clock, queue, waiting, expiring, since: 0, stopped, expired }
+        let (waiting, expiring, watch, since) = (Vec::new(), Vec::new(), Cell::default(), 0);
+        let connection = Rc::new(connection);
+        Self { connection, order, clock, watch, queue, waiting, expiring, since, stopped, expired }
     }
 
     /// Works until the ledger is dropped.
@@ -139,6 +146,16 @@ impl Writer {
                 };
                 let _ = done.send(copied);
             }
+            Job::Clock(change, done) => {
+                let changed = match self.stopped.get() {
+                    Some(why) => Err(Error::Unknown(why.clone())),
+                    None => self.change_clock(change),
+                };
+                if let Err(error) = &changed {
+                    self.stop(error.clone());
+                }
+                let _ = done.send(changed);
+            }
         }
     }
 
@@ -157,7 +174,7 @@ impl Writer {
         let share = if commands.len() == 1 { 1 } else { 2 };
         let mut commands = commands.into_iter();
         let mut expired = 0;
-        let result = self.transaction(begin, |connection, now| {
+        let result = self.transaction(begin, |connection, _| {
             let mut rows = Rows::bounded(connection, BATCH, share);
             let mut waits = Waits::default();
             for (command, reply) in commands.by_ref() {
@@ -167,7 +184,8 @@ impl Writer {
                     known?;
                     continue;
                 }
-                match plan::run(&mut rows, self.order, &command, now.now()) {
+                // A command at a time to which the clock has leapt isn't done.
+                match self.looked().and_then(|now| plan::run(&mut rows, self.order, &command, now)) {
                     Ok(answer) => done.push((reply, Ok(answer))),
                     Err(Stop::Refused(error)) => done.push((reply, Err(error))),
                     Err(Stop::Later(account)) => {
@@ -214,6 +232,9 @@ impl Writer {
         match expired {
             Ok(true) => return true,
             Ok(false) => self.expiring.drain(..).for_each(|done| drop(done.send(Ok(())))),
+            Err(error @ Error::Clock(_)) => {
+                self.expiring.drain(..).for_each(|done| drop(done.send(Err(error.clone()))));
+            }
             Err(error) => {
                 self.stop(error.clone());
                 self.expiring.drain(..).for_each(|done| drop(done.send(Err(error.clone()))));
@@ -224,7 +245,7 @@ impl Writer {
 
     /// Writes a batch of what has expired. False if there was nothing.
     fn expire(&self) -> Result<bool, Error> {
-        let now = self.clock.now();
+        let now = self.looked().map_err(Stop::error)?;
         if Rows::new(&self.connection).first_due().map_err(Stop::error)?.is_none_or(|due| due > now) {
             return Ok(false);
         }
@@ -262,7 +283,7 @@ impl Writer {
         });
         self.connection.busy_timeout(PATIENCE).map_err(failed)?;
         match (probed, time) {
-            (Ok(()), Some(time)) => Ok(time),
+            (Ok(()), Some(time)) => self.shown(time).map_err(Stop::error),
             (Err(Error::Busy), _) => {
                 let last = Rows::new(&self.connection).last_time().map_err(Stop::error)?;
                 Ok(last.unwrap_or_default().min(self.clock.now()))
@@ -273,7 +294,7 @@ impl Writer {
     }
 
     /// Runs a transaction. [`Error::Busy`] if another process writes for too long, before anything was done.
-    fn transaction(
+    pub(crate) fn transaction(
         &self,
         begin: &str,
         work: impl FnOnce(&Connection, &dyn Clock) -> Result<(), Stop>,

@@ -1,5 +1,6 @@
 //! The store in PostgreSQL: the suite, concurrency, kills and a failover, with a server of the test's own.
 
+mod clock;
 mod feed;
 mod pool;
 pub(crate) mod server;
@@ -12,7 +13,8 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use orbgate_ledger::{
-    Answer, Clock as _, Command, Cursor, Error, HoldAnswer, Ledger, Order, Postgres, Settle, Settlement, suite,
+    Answer, Clock as _, ClockChange, Command, Cursor, Error, HoldAnswer, Ledger, Order, Postgres, Settle, Settlement,
+    suite,
 };
 
 use crate::backlog::others_go_first;
@@ -176,6 +178,8 @@ fn a_schema_of_the_first_version_is_upgraded() {
     let functions = "SELECT proname FROM pg_proc WHERE pronamespace = 'orbs'::regnamespace ORDER BY 1";
     let functions: Vec<String> = old.query(functions, &[]).unwrap().iter().map(|row| row.get(0)).collect();
     assert_eq!(functions, ["never", "of_another_program"]);
+    // The dump stays as it is, and the clock doesn't.
+    ledger.clock(ClockChange::Accept).unwrap();
     // What was done is known, and what has expired since is written.
     assert!(ledger.grant(grant("g1", "a", 100)).unwrap().repeated);
     let captured = ledger.settle(capture("h1", 60)).unwrap();

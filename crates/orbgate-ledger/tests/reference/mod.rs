@@ -12,7 +12,7 @@ use orbgate_ledger::{
     Settle, Settled, Settlement, State, suite,
 };
 
-use crate::support::{millis, orbs};
+use crate::support::{id, millis, orbs};
 
 pub(crate) mod compared;
 #[cfg(target_os = "linux")]
@@ -32,6 +32,8 @@ pub(crate) struct Reference {
     holds: Vec<(Hold, u64)>,
     extensions: Vec<(Extend, Extended)>,
     settlements: Vec<Settled>,
+    /// The holds that a reset has shortened, each with its new end, and how many extensions there were.
+    shortened: Vec<(Id, u64, usize)>,
     /// The latest time at which something was done in an account.
     clocks: BTreeMap<AccountId, u64>,
 }
@@ -80,8 +82,10 @@ impl Reference {
 
     /// The time at which a hold expires, with its extensions.
     fn until(&self, hold: &Hold, at: u64) -> u64 {
-        let extended = self.extensions.iter().filter(|(extend, _)| extend.hold == hold.id);
-        extended.map(|(_, receipt)| receipt.expires_at.get()).max().unwrap_or(0).max(at + hold.ttl.get())
+        let shortened = self.shortened.iter().rev().find(|(id, ..)| *id == hold.id);
+        let (ends, before) = shortened.map_or((at + hold.ttl.get(), 0), |(_, ends, before)| (*ends, *before));
+        let extended = self.extensions[before..].iter().filter(|(extend, _)| extend.hold == hold.id);
+        extended.map(|(_, receipt)| receipt.expires_at.get()).max().unwrap_or(0).max(ends)
     }
 
     /// The pending holds of an account, each with its expiry.
@@ -169,7 +173,7 @@ impl Reference {
     }
 
     fn write(&mut self, account: &AccountId, at: u64, cause: Cause, id: &Id, lines: Vec<Line>, shortfall: u64) {
-        let is_of_a_hold = !matches!(cause, Cause::Grant | Cause::Revoke | Cause::GrantExpired);
+        let is_of_a_hold = !matches!(cause, Cause::Grant | Cause::Revoke | Cause::GrantExpired | Cause::ClockReset);
         let note = self.held(id).filter(|_| is_of_a_hold).map_or_else(Note::default, |(hold, _)| hold.note.clone());
         let mut merged: BTreeMap<u64, Line> = BTreeMap::new();
         for line in lines {
@@ -239,6 +243,45 @@ impl Reference {
                 (Some(_), None) => panic!("a grant without a hold beside it comes first"),
             }
             self.clocks.insert(account.clone(), now);
+        }
+    }
+
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn log(&self) -> Vec<Entry> {
+        self.log.clone()
+    }
+
+    /// The grants that have expired although their time hasn't come, by account, with what has expired.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn early(&self, now: u64) -> Vec<(Id, orbgate_ledger::Orbs)> {
+        let mut grants: Vec<_> =
+            self.grants.iter().filter(|(_, grant)| grant.expires_at.is_some_and(|ends| ends.get() > now)).collect();
+        grants.sort_by_key(|(seq, grant)| (&grant.account, *seq));
+        let gone = |grant: &Id| {
+            let lines = self.log.iter().filter(|entry| entry.cause != Cause::Revoke).flat_map(|entry| &entry.lines);
+            let kept: i64 =
+                lines.filter(|line| line.grant == *grant).map(|line| line.available + line.held + line.captured).sum();
+            // What was revoked hasn't expired.
+            self.granted(grant).unwrap().1.amount.get() - u64::try_from(kept).unwrap()
+        };
+        let gone = grants.into_iter().map(|(_, grant)| (grant.id.clone(), orbs(gone(&grant.id))));
+        gone.filter(|(_, gone)| gone.get() > 0).collect()
+    }
+
+    /// The clock has been wrong, and is right again.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn reset(&mut self, now: u64) {
+        let ahead: Vec<_> =
+            self.clocks.iter().filter(|(_, time)| **time > now).map(|(id, time)| (id.clone(), *time)).collect();
+        for (account, before) in ahead {
+            let pending = self.pending(&account).into_iter();
+            let left = |ends: u64, hold: &Hold| (ends - before).max(hold.ttl.get());
+            let ends = pending.map(|(ends, hold, _)| (hold.id.clone(), ends, now + left(ends, hold)));
+            let sooner: Vec<_> = ends.filter(|(_, ends, sooner)| sooner < ends).collect();
+            let before = self.extensions.len();
+            self.shortened.extend(sooner.into_iter().map(|(id, _, sooner)| (id, sooner, before)));
+            self.write(&account, now, Cause::ClockReset, &id("reset"), Vec::new(), 0);
+            self.clocks.insert(account, now);
         }
     }
 

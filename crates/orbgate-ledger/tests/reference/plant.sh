@@ -115,5 +115,15 @@ rule 'a cursor is refused before entries have numbers' postgres/feed.rs 's/let k
 rule 'any transaction of the server is waited for' postgres/feed.rs "s/ AND database = (SELECT oid.*current_database())//; s/ AND relation IN ('orbs.account'::regclass, 'orbs.entry'::regclass)//" postgres::feed::
 rule 'two writers number at once' postgres/number.rs 's/pg_try_advisory_xact_lock(8029188924)/pg_try_advisory_xact_lock_shared(8029188924)/' postgres::feed::
 rule 'a process leaves its entries to others' postgres/worker.rs 's/=> return self.number_rest(),/=> return,/' postgres::feed::
+# Of clocks that leap.
+rule 'a leap is done' watch.rs 's/if now > known.latest(steady) {/if false {/' clock::
+rule 'an accepted time is not read' watch.rs 's/\*accepted > known.now(steady)/false/' clock::
+rule 'a reset is not read' watch.rs 's/self.reset != Some(\*reset)/false/' clock::
+rule 'a reset leaves holds as they are' plan/account.rs 's/if expires_at < hold.expires_at {/if false {/' clock::
+rule 'a reset leaves the time as it is' plan/account.rs 's/open.account.clock = now;/let _ = now;/' clock::
+rule 'a file expires at a leap' sqlite/writer.rs 's/let now = self.looked().map_err(Stop::error)?;/let now = self.clock.now();/' clock::
+rule 'a file is complete until a leap' sqlite/writer.rs 's/=> self.shown(time).map_err(Stop::error),/=> Ok(time),/' clock::
+rule 'a database does a leap' postgres/writer.rs 's/if let Err(leap) = round.watched.look(client, now)? {/if let Err(leap) = Ok::<(), crate::watch::Leap>(()) {/' postgres::clock::
+rule 'a database is complete until a leap' postgres/feed.rs 's/now: watched.shown(client, start.now)?, ..start/..start/' postgres::clock::
 test -z "$failed" || exit 1
 echo "$count planted errors, all found"

@@ -304,7 +304,7 @@ fn hold_answer(id: HoldId, answer: Result<Answer, Error>) -> HoldAnswer {
         // A repeated hold covers the call only if it is pending.
         Ok(Answer::Hold(LedgerAnswer::Held { state: State::Pending, .. })) => HoldAnswer::Held,
         Ok(Answer::Hold(LedgerAnswer::Denied(denied))) => HoldAnswer::Denied(unpaid(id, &denied)),
-        Err(Error::Busy | Error::Unknown(_)) => HoldAnswer::Lost,
+        Err(Error::Busy | Error::Clock(_) | Error::Unknown(_)) => HoldAnswer::Lost,
         Ok(_) | Err(_) => HoldAnswer::Refused,
     }
 }
@@ -327,7 +327,7 @@ fn settle_answer(answer: Result<Answer, Error>) -> SettleAnswer {
             observe::captured(captured.get(), shortfall.get());
             SettleAnswer::Settled
         }
-        Err(Error::Busy | Error::Unknown(_)) => SettleAnswer::Lost,
+        Err(Error::Busy | Error::Clock(_) | Error::Unknown(_)) => SettleAnswer::Lost,
         Ok(_) | Err(_) => SettleAnswer::Refused,
     }
 }

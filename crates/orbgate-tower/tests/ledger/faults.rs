@@ -104,12 +104,21 @@ fn a_lost_answer_charges_once() {
 
 #[test]
 fn a_ledger_that_is_down_denies_with_503() {
+    denies_with_503(&Error::Busy);
+}
+
+#[test]
+fn a_ledger_whose_clock_has_leapt_denies_with_503() {
+    denies_with_503(&Error::Clock("the clock has jumped".to_owned()));
+}
+
+fn denies_with_503(error: &Error) {
     let folder = tempfile::tempdir().unwrap();
     let is_down = Arc::new(AtomicBool::new(true));
     let down = {
-        let is_down = Arc::clone(&is_down);
+        let (is_down, error) = (Arc::clone(&is_down), error.clone());
         move |ledger: &Arc<Sqlite>, command: Command, reply: Reply| match is_down.load(Ordering::SeqCst) {
-            true if is_of_calls(&command) => reply(Err(Error::Busy)),
+            true if is_of_calls(&command) => reply(Err(error.clone())),
             _ => ledger.submit(command, reply),
         }
     };
