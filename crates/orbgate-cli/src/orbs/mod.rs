@@ -50,6 +50,8 @@ enum What {
     Verify(Verify),
     /// Copy the ledger into a new file while it is used
     Backup(Backup),
+    /// Show the ledger's clock; accept it after a leap, or repair what a wrong one has done
+    Clock(Clock),
 }
 
 #[derive(Debug, Args)]
@@ -179,6 +181,17 @@ struct Backup {
     file: PathBuf,
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = CLOCK, group = ArgGroup::new("change").args(["accept", "reset"]))]
+struct Clock {
+    /// The clock is right, although it has leapt: do commands again
+    #[arg(long)]
+    accept: bool,
+    /// The clock was wrong, and is right again: bring accounts back that are ahead of it
+    #[arg(long)]
+    reset: bool,
+}
+
 #[cfg(feature = "orbs")]
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     run::run(arguments)
@@ -214,7 +227,8 @@ Examples:
 Exit codes:
   0  done, or done before with the same content
   1  denied, a conflict, already settled otherwise, or an unknown cursor
-  2  could not run: bad usage, an unknown hold, a ledger that can't be opened";
+  2  could not run: bad usage, an unknown hold, a ledger that can't be opened,
+     a clock that has leapt";
 
 const GRANT: &str = "\
 Examples:
@@ -330,3 +344,26 @@ Examples:
 Exit codes:
   0  copied
   2  could not run: the file exists or can't be written";
+
+const CLOCK: &str = "\
+A clock that leaps ahead would end grants and holds for good. So a ledger does no
+command while its clock is more than an hour ahead of the time that has passed,
+or more than 30 days ahead of the newest entry when a program opens it.
+
+If the clock is right, as after a pause or with a restored backup, accept it.
+Programs that run notice this. If it isn't, set it: that suffices.
+
+If a wrong clock was accepted, or leapt by less, set it and then use `--reset`.
+Each account whose time is ahead gets an entry `clock_reset` with the right time,
+and its pending holds are shortened. Grants that have expired too early are
+listed, also those of earlier resets: grant their orbs again, with new ids.
+
+Examples:
+  orbgate orbs --db orbs.db clock
+  orbgate orbs --db orbs.db clock --accept
+  orbgate orbs --db orbs.db clock --reset
+
+Exit codes:
+  0  the clock is right
+  1  commands are refused, or accounts are ahead of the clock
+  2  could not run: a ledger that can't be opened, a clock before 2026";

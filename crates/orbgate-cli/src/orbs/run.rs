@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate_ledger::{
-    AccountId, Bucket, Complete, Cursor, Error, Extend, Grant, Hold, HoldAnswer, Id, Invalid, Ledger, Millis, Note,
-    Orbs, Postgres, Revoke, Settle, Settlement, Sqlite, State,
+    AccountId, Bucket, ClockChange, ClockState, Complete, Cursor, Error, Extend, Grant, Hold, HoldAnswer, Id, Invalid,
+    Ledger, Millis, Note, Orbs, Postgres, Revoke, Settle, Settlement, Sqlite, State,
 };
 
-use super::{Arguments, Entries, What, show};
+use super::{Arguments, Clock, Entries, What, show};
 use crate::output::{Exit, Stop, count, error, note};
 
 /// Entries that are read at a time.
@@ -68,6 +68,13 @@ impl Opened {
         }
     }
 
+    fn clock(&self, change: ClockChange) -> Result<ClockState, Error> {
+        match self {
+            Self::Sqlite(ledger) => ledger.clock(change),
+            Self::Postgres(ledger) => ledger.clock(change),
+        }
+    }
+
     fn backup(&self, file: &Path) -> Result<(), Failed> {
         match self {
             Self::Sqlite(ledger) => Ok(ledger.backup(file)?),
@@ -86,7 +93,11 @@ fn open(arguments: &Arguments) -> Result<Opened, Stop> {
     };
     if let Some(url) = db.to_str().filter(|db| Postgres::is_url(db)) {
         let ledger = match arguments.what {
-            What::Balance(_) | What::Entries(_) | What::Holds(_) | What::Verify(_) => Postgres::open_to_read(url),
+            What::Balance(_)
+            | What::Entries(_)
+            | What::Holds(_)
+            | What::Verify(_)
+            | What::Clock(Clock { accept: false, reset: false }) => Postgres::open_to_read(url),
             _ => Postgres::open(url),
         };
         let ledger = ledger.map_err(|error| Stop::Error(error.to_string()))?;
@@ -148,6 +159,16 @@ fn done(opened: &Opened, arguments: &Arguments) -> Result<Exit, Failed> {
             return Ok(if faults.found.is_empty() { Exit::Fine } else { Exit::Findings });
         }
         What::Backup(given) => opened.backup(&given.file)?,
+        What::Clock(given) => {
+            let change = match given {
+                Clock { accept: true, .. } => ClockChange::Accept,
+                Clock { reset: true, .. } => ClockChange::Reset,
+                Clock { .. } => ClockChange::Nothing,
+            };
+            let state = opened.clock(change)?;
+            out.clock(&state)?;
+            return Ok(if state.refused || state.ahead > 0 { Exit::Findings } else { Exit::Fine });
+        }
     }
     Ok(Exit::Fine)
 }

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use orbgate_ledger::{
-    Balance, Bucket, Complete, Cursor, Done, Entry, Event, Extended, Faults, Granted, HoldAnswer, Pending, Revoked,
-    Settled, State,
+    Balance, Bucket, ClockState, Complete, Cursor, Done, Entry, Event, Extended, Faults, Granted, HoldAnswer, Pending,
+    Revoked, Settled, State,
 };
 use serde::Serialize;
 
@@ -126,6 +126,40 @@ impl Out {
     pub(super) fn expired(self, complete: Complete) -> Result<(), Stop> {
         self.print(&complete, |out| {
             writeln!(out, "{ALLOW}complete{ALLOW:#} until {}", complete.complete_until.rfc3339())
+        })
+    }
+
+    pub(super) fn clock(self, state: &ClockState) -> Result<(), Stop> {
+        self.print(state, |out| {
+            let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+            for (name, time) in
+                [("clock", Some(state.now)), ("newest entry", state.newest), ("accepted", state.accepted)]
+            {
+                let time = time.map_or_else(|| "never".to_owned(), |time| time.rfc3339().to_string());
+                writeln!(out, "{name:12}  {STRONG}{time}{STRONG:#}")?;
+            }
+            if state.reset > 0 {
+                let (accounts, holds) = (count(number(state.reset), "account"), count(number(state.shortened), "hold"));
+                writeln!(out, "{ALLOW}brought back{ALLOW:#} {accounts}, and shortened {holds}")?;
+            }
+            if state.refused {
+                writeln!(out, "{DENY}refused{DENY:#}: a program that opens this ledger now does no command")?;
+            }
+            if let (1.., Some(latest)) = (state.ahead, state.latest) {
+                let accounts = count(number(state.ahead), "account");
+                writeln!(out, "{DENY}ahead{DENY:#}: the time of {accounts}, up to {}", latest.rfc3339())?;
+            }
+            if state.early.is_empty() {
+                return Ok(());
+            }
+            writeln!(out, "{FAINT}{:>16}  BUCKET  {:24}  GRANT, ACCOUNT{FAINT:#}", "EXPIRED", "BEFORE ITS TIME")?;
+            for early in &state.early {
+                let bucket = if early.bucket == Bucket::Bonus { "bonus" } else { "paid" };
+                let (orbs, until, account) =
+                    (early.expired.get(), early.expires_at.rfc3339(), one_line(early.account.as_str()));
+                writeln!(out, "{STRONG}{orbs:>16}{STRONG:#}  {bucket:6}  {until}  {}, {account}", early.grant)?;
+            }
+            Ok(())
         })
     }
 

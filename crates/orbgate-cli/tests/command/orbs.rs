@@ -99,6 +99,10 @@ fn exit_codes(ledger: &Ledger) {
         ("entries --after 99-0123456789abcdef", 1, "the cursor isn't from this ledger"),
         ("entries --limit 0", 0, ""),
         ("expire", 0, "complete until 2"),
+        ("clock", 0, "accepted      never\n"),
+        ("clock --accept", 0, "newest entry  2"),
+        ("clock --reset", 0, "clock         2"),
+        ("clock --accept --reset", 2, "cannot be used with"),
         ("verify", 0, "consistent: 1 account, 5 entries\n"),
     ] {
         let ran = ledger.run(line);
@@ -191,14 +195,79 @@ fn a_backup_is_a_ledger() {
     assert!(again.code == 2 && again.err.contains("the file exists"), "{again:?}");
 }
 
+/// A clock of a time that has gone, or hasn't come.
+#[derive(Debug)]
+struct At(u64);
+
+impl orbgate_ledger::Clock for At {
+    fn now(&self) -> orbgate_ledger::Millis {
+        orbgate_ledger::Millis::new(self.0).unwrap()
+    }
+
+    fn runs(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_wrong_clock_is_refused_until_it_is_accepted_and_repaired_afterwards() {
+    use orbgate_ledger::{Clock as _, Command, Ledger as _, Sqlite};
+
+    let ledger = Ledger::new();
+    let at = |time: u64, command: Command| {
+        let store = Sqlite::open_with(ledger.db.as_ref(), None, std::sync::Arc::new(At(time))).unwrap();
+        store.run(command).unwrap();
+    };
+    let now = orbgate_ledger::SystemClock.now().get();
+    let (old, far) = (now - 40 * 86_400_000, now + 365 * 86_400_000);
+    let grant = json!({ "id": "g1", "account": "alice", "amount": 100, "bucket": "paid", "expires_at": far - 9 });
+    at(old, Command::Grant(serde_json::from_value(grant).unwrap()));
+    // A pause of 40 days.
+    let ran = ledger.run("hold alice 30 --id h1");
+    assert!(ran.code == 2 && ran.err.contains("over 30 days after the newest entry"), "{ran:?}");
+    assert!(ran.err.contains("run `orbgate orbs clock --accept` on this ledger"), "{ran:?}");
+    let ran = ledger.run("clock");
+    assert!(ran.code == 1 && ran.out.contains("\nrefused: "), "{ran:?}");
+    for line in ["entries", "verify"] {
+        assert_eq!(ledger.run(line).code, 0, "{line}");
+    }
+    assert_eq!(ledger.run("clock --accept").code, 0);
+    assert_eq!(ledger.run("hold alice 30 --id h1").code, 0);
+    // A wrong clock that nobody refused.
+    at(
+        far,
+        Command::Hold(
+            serde_json::from_value(json!({ "id": "h2", "account": "alice", "amount": 1, "bonus": false, "ttl": 9 }))
+                .unwrap_or_else(|error| panic!("{error}")),
+        ),
+    );
+    let ran = ledger.run("clock");
+    assert!(ran.code == 1 && ran.out.contains("\nahead: the time of 1 account, up to "), "{ran:?}");
+    let (code, state) = ledger.json("clock --reset");
+    assert_eq!((code, &state["reset"], &state["ahead"]), (0, &json!(1), &json!(0)));
+    assert_eq!((&state["early"][0]["grant"], &state["early"][0]["expired"]), (&json!("g1"), &json!(100)));
+    // Their list isn't lost with the output.
+    let ran = ledger.run("clock");
+    let row =
+        format!("             100  paid    {}  g1, alice\n", orbgate_ledger::Millis::new(far - 9).unwrap().rfc3339());
+    assert!(ran.code == 0 && ran.out.ends_with(&row), "{ran:?}");
+    assert_eq!(ledger.run("grant alice 100 --id g1-again").code, 0);
+    let (_, balance) = ledger.json("balance alice");
+    assert_eq!(balance["available"], json!(100));
+    assert_eq!(ledger.run("verify").code, 0);
+    let events = ledger.run("entries --format cloudevents").out;
+    assert_eq!(events.matches("\"type\":\"orbgate.orbs.clock_reset\"").count(), 1, "{events}");
+}
+
 /// One after the other, on one ledger: a hold may be settled by then, but each is a command.
 #[test]
 fn the_examples_of_the_help_run() {
     let folder = tempfile::tempdir().unwrap();
     let mut examples = 0;
-    for command in
-        ["", "grant", "hold", "extend", "holds", "balance", "settle", "revoke", "entries", "expire", "verify", "backup"]
-    {
+    for command in [
+        "", "grant", "hold", "extend", "holds", "balance", "settle", "revoke", "entries", "expire", "verify", "backup",
+        "clock",
+    ] {
         let words: Vec<_> = ["orbs", command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         let help = orbgate(&words).out.replace("\\\n", "");
         for line in help.lines().filter_map(|line| line.trim().strip_prefix("orbgate orbs --db orbs.db ")) {
