@@ -9,8 +9,8 @@ use crate::rules::Rules;
 
 impl Rules {
     /// The same result, unless the router chose a different route than the allowed one. In that case, the request is
-    /// denied like a request without a route. Call it when the router has chosen a handler, if [`Request::matched`]
-    /// wasn't known before.
+    /// denied like a request without a route. Call it when the router has chosen a handler, if
+    /// [`Request::matched`](crate::Request::matched) wasn't known before.
     pub fn routed<'e, T: Verified>(
         &self,
         engine: &'e Engine,

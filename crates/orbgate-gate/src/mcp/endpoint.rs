@@ -39,7 +39,8 @@ pub struct Mcp {
 }
 
 impl Mcp {
-    /// The most bytes of bodies that a host should hold for all requests: another one is [`McpFault::Busy`].
+    /// The most bytes of bodies that a host should hold for all requests: another one is
+    /// [`McpFault::Busy`](crate::McpFault::Busy).
     pub const MOST_HELD: usize = 64 << 20;
 
     /// An endpoint at this path, written as in a policy, with the defaults.
