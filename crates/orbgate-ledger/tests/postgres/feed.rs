@@ -396,6 +396,13 @@ fn a_writer_that_never_ends_hides_only_its_own_entries() {
     assert_eq!(ids(&page), ["of_slow0", "of_slow1", "g"]);
     // Its entry is earlier.
     assert!(page.complete_until < started, "{page:?}");
+    // Others go on, and are numbered several times: what it writes isn't passed over.
+    for name in ["g2", "g3"] {
+        ledger.grant(grant(name, "a", 50)).unwrap();
+        numbered(ledger);
+    }
+    let page = ledger.entries(&Cursor::default(), 9).unwrap();
+    assert_eq!(ids(&page), ["of_slow0", "of_slow1", "g", "g2", "g3"]);
     // It is waited for once.
     let start = Instant::now();
     let after = page.entries.last().unwrap().0.clone();
