@@ -105,7 +105,8 @@ impl Code {
     }
 
     /// Whether a finding affects which route decides.
-    pub(crate) const fn decides(self) -> bool {
+    #[must_use]
+    pub const fn decides(self) -> bool {
         self.row().decides
     }
 
