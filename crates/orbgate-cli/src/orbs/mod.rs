@@ -346,17 +346,17 @@ Exit codes:
   2  could not run: the file exists or can't be written";
 
 const CLOCK: &str = "\
-A clock that leaps ahead would end grants and holds for good. So a ledger does no
-command while its clock is more than an hour ahead of the time that has passed,
-or more than 30 days ahead of the newest entry when a program opens it.
+A clock that leaps ahead would end grants and holds for good. So a ledger does
+no command while its clock is more than an hour ahead of the time that has
+passed, or more than 30 days ahead of the newest entry when a program opens it.
 
 If the clock is right, as after a pause or with a restored backup, accept it.
 Programs that run notice this. If it isn't, set it: that suffices.
 
 If a wrong clock was accepted, or leapt by less, set it and then use `--reset`.
-Each account whose time is ahead gets an entry `clock_reset` with the right time,
-and its pending holds are shortened. Grants that have expired too early are
-listed, also those of earlier resets: grant their orbs again, with new ids.
+Each account whose time is ahead gets an entry `clock_reset` with the right
+time, and its pending holds are shortened. Grants that have expired too early
+are listed, also those of earlier resets: grant their orbs again, with new ids.
 
 Examples:
   orbgate orbs --db orbs.db clock
