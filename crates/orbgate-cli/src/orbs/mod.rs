@@ -50,7 +50,7 @@ enum What {
     Verify(Verify),
     /// Copy the ledger into a new file while it is used
     Backup(Backup),
-    /// Show the ledger's clock; accept it after a leap, or repair what a wrong one has done
+    /// Show the clock, accept it after a leap, or repair its damage
     Clock(Clock),
 }
 
@@ -187,7 +187,7 @@ struct Clock {
     /// The clock is right, although it has leapt: do commands again
     #[arg(long)]
     accept: bool,
-    /// The clock was wrong, and is right again: bring accounts back that are ahead of it
+    /// The clock is right again: repair the accounts ahead of it
     #[arg(long)]
     reset: bool,
 }
