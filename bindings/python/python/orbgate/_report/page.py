@@ -99,8 +99,7 @@ def render(figures: Figures, policy: Policy, title: str, top: int) -> str:
     )
 
 
-@cache
-def _template() -> Template:
+def _compiled() -> Template:
     environment = Environment(
         loader=PackageLoader("orbgate._report", "."),
         autoescape=True,
@@ -111,6 +110,10 @@ def _template() -> Template:
     )
     environment.filters["parts"] = _parts
     return environment.get_template("page.html")
+
+
+# Compiled once, when it is needed. Not a decorator: the type checker's stubs and the function would differ.
+_template = cache(_compiled)
 
 
 def _accepted(row: Acceptance) -> str:
