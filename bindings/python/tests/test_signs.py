@@ -523,6 +523,17 @@ def test_a_night_without_rows_is_said_where_others_have_some() -> None:
     assert "no rows from 2026-11-03 23:" in said.sentence and "to 2026-11-04 06:30" in said.sentence
 
 
+def test_each_of_several_lapses_is_said_in_hours_that_are_busy_on_other_days() -> None:
+    def without(log: Log) -> None:
+        lapses = [START + timedelta(days=day, hours=hour) for day, hour in ((1, 8), (2, 13), (3, 10.5))]
+        for at in range(8_000):
+            log.call("rate-feed", log.part(at / 8_000))
+        log.rows = [row for row in log.rows if not any(since <= row["time"] < since + timedelta(hours=5) for since in lapses)]
+
+    [said] = [row for row in made(without, True).figures.findings if row.kind == "rows_missing"]
+    assert said.sentence.count("no rows from") == 3, said.sentence
+
+
 @pytest.mark.parametrize("is_long", [False, True], ids=["day", "week"])
 def test_a_healthy_log_has_no_sign(is_long: bool) -> None:
     figures = made(healthy, is_long).figures

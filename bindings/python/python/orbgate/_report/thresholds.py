@@ -79,7 +79,13 @@ def table() -> Rows[Threshold]:
             "calls",
             "a small service at night",
         ),
-        ("rows_missing", "as long silences that make one usual", GAP_ALIKE, "silences", "office hours: a silence each night"),
+        (
+            "rows_missing",
+            "as long silences that make one usual, in hours that other days leave free",
+            GAP_ALIKE,
+            "silences",
+            "office hours: a silence each night",
+        ),
         (
             "rows_missing",
             "other silences that are nearly as long, with which one is only the longest of many",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 
@@ -25,7 +26,7 @@ def rows_missing(ground: Ground) -> Iterator[Sign]:
             size < GAP_SECONDS
             or sum(2 * other >= size for other, *_ in silences) > GAP_ALIKE + MOST_GAPS // 2
             or (size < GAP_LONG and sum(other >= GAP_PART * size for other, *_ in silences) > GAP_TAIL)
-            or _is_usual(size, since, until, silences, ground.period.last - ground.period.first)
+            or _is_usual(size, since, until, silences, times)
         ):
             continue
         near = min(HOUR, max(size // 2, GAP_SECONDS))
@@ -53,16 +54,25 @@ def rows_missing(ground: Ground) -> Iterator[Sign]:
 MOST_GAPS = 4
 
 
-def _is_usual(size: int, since: int, until: int, silences: list[tuple[int, int, int]], whole: int) -> bool:
-    """Whether silences as long are usual, at the same time of day or at a weekend."""
+def _is_usual(size: int, since: int, until: int, silences: list[tuple[int, int, int]], times: list[tuple[int, int]]) -> bool:
+    """Whether silences as long are usual: at the same time of day, at a weekend, or at any time that isn't busy on other days."""
+    whole = times[-1][1] - times[0][0]
     alike = [start for other, start, _ in silences if 3 * other >= 2 * size and start != since]
     at_same_hour = [
         start for other, start, _ in silences if 2 * other >= size and start != since and min((start - since) % DAY, (since - start) % DAY) <= 2 * HOUR
     ]
-    if at_same_hour or len(alike) >= GAP_ALIKE:
+    if at_same_hour or (len(alike) >= GAP_ALIKE and not (size >= GAP_LONG and _is_busy_else(since, until, times))):
         return True
     # The first of January 1970 was a Thursday.
     if size > DAY / 2 and (since // DAY + 3) % 7 in (4, 5) and (until // DAY + 3) % 7 in (0, 6):
         return True
     # One night without calls, in a log of a day or two. In a longer one, calls were made in the other nights.
     return whole <= 3 * DAY and size >= 5 * HOUR and (until // DAY * DAY + 3 * HOUR > since) and until % DAY >= 3 * HOUR
+
+
+def _is_busy_else(since: int, until: int, times: list[tuple[int, int]]) -> bool:
+    """Whether the log has calls in these hours of each other day, and of two at least."""
+    days = range((times[0][0] - since) // DAY + 1, (times[-1][1] - until) // DAY + 1)
+    shifts = [day * DAY for day in days if day]
+    calls = (bisect_left(times, (until + shift,)) - bisect_left(times, (since + shift,)) for shift in shifts)
+    return len(shifts) >= 2 and all(count >= GAP_CALLS for count in calls)
