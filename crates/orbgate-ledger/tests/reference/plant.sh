@@ -120,7 +120,7 @@ rule 'a leap is done' watch.rs 's/if now > known.latest(steady) {/if false {/' c
 rule 'an accepted time is not read' watch.rs 's/\*accepted > known.now(steady)/false/' clock::
 rule 'a reset is not read' watch.rs 's/self.reset != Some(\*reset)/false/' clock::
 rule 'a reset leaves holds as they are' plan/account.rs 's/if expires_at < hold.expires_at {/if false {/' clock::
-rule 'a reset leaves the time as it is' plan/account.rs 's/open.account.clock = now;/let _ = now;/' clock::
+rule 'a reset has no entry' plan/account.rs 's/open.append(now, Cause::ClockReset, \&id, Lines::new(), Orbs::ZERO)?;/open.touch();/' clock::
 rule 'a file expires at a leap' sqlite/writer.rs 's/let now = self.looked().map_err(Stop::error)?;/let now = self.clock.now();/' clock::
 rule 'a file is complete until a leap' sqlite/writer.rs 's/=> self.shown(time).map_err(Stop::error),/=> Ok(time),/' clock::
 rule 'a database does a leap' postgres/writer.rs 's/if let Err(leap) = round.watched.look(client, now)? {/if let Err(leap) = Ok::<(), crate::watch::Leap>(()) {/' postgres::clock::
