@@ -35,14 +35,16 @@ orbgate::codes! {
     #[derive(PartialOrd, Ord)]
     #[non_exhaustive]
     pub enum Code {
-        Overlap: "overlap", "two routes with the same method match the same path, but need different scopes or orbs", Row::new(Level::Warning).decides();
+        Overlap: "overlap", "two routes with the same method match the same path, but need different scopes or orbs",
+            Row::new(Level::Warning).decides();
         ShadowedRoute: "shadowed_route", "some paths of a route are denied, because a more specific template lacks its method", Row::new(Level::Warning);
         InferenceElsewhere: "inference_elsewhere", "an inference scope is in an API that accepts any token", Row::new(Level::Error);
         UnstatedGet: "unstated_get", "a call that only reads consumes orbs without a stated amount", Row::new(Level::Warning);
         UnstatedAmount: "unstated_amount", "a route consumes orbs without a stated amount, and others of its scope state theirs", Row::new(Level::Note);
         SimilarScopes: "similar_scopes", "two scopes differ in one character", Row::new(Level::Warning);
         CaseOrPlural: "case_or_plural", "two names differ only in case or plural", Row::new(Level::Warning);
-        ColonLiteral: "colon_literal", "a literal looks like a parameter of another format", Row::new(Level::Warning).decides().mended_by(Mend::Parameters);
+        ColonLiteral: "colon_literal", "a literal looks like a parameter of another format",
+            Row::new(Level::Warning).decides().mended_by(Mend::Parameters);
         ForeignTemplate: "foreign_template", "a path is written as in the route table of a web framework, and means something else here", Row::new(Level::Warning);
         RepeatedBasePath: "repeated_base_path", "a route begins with the base path, which comes before every route", Row::new(Level::Warning);
         SimilarLiterals: "similar_literals", "two literals of paths differ in one character", Row::new(Level::Warning);
@@ -50,9 +52,11 @@ orbgate::codes! {
         ScopeWithoutRoutes: "scope_without_routes", "a scope has no route", Row::new(Level::Note);
         NoPermits: "no_permits", "a scope has no description", Row::new(Level::Note);
         RepeatedRequirement: "repeated_requirement", "a route states what it needs, although its scope states the same", Row::new(Level::Note);
-        NoEndMarker: "no_end_marker", "the file has no end marker (`...`), so a truncated copy looks complete", Row::new(Level::Note).mended_by(Mend::EndMarker);
-        BadSuppression: "bad_suppression", "a suppression lacks a known code or a reason", Row::new(Level::Error).stays();
-        UnusedSuppression: "unused_suppression", "a suppression has no matching finding", Row::new(Level::Warning).stays().mended_by(Mend::Suppression);
+        NoEndMarker: "no_end_marker", "the file has no end marker (`...`), so a truncated copy looks complete",
+            Row::new(Level::Note).mended_by(Mend::EndMarker);
+        BadSuppression: "bad_suppression", "a suppression lacks a known code or a reason", Row::new(Level::Error).about_suppressions();
+        UnusedSuppression: "unused_suppression", "a suppression has no matching finding",
+            Row::new(Level::Warning).about_suppressions().mended_by(Mend::Suppression);
     }
     #[doc(hidden)]
     fn row -> Row;
@@ -64,11 +68,11 @@ orbgate::codes! {
 pub struct Row {
     level: Level,
     decides: bool,
-    stays: bool,
+    about_suppressions: bool,
     mend: Option<Mend>,
 }
 
-/// How a finding can be mended without asking anybody.
+/// How a finding can be mended without a decision of the author.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mend {
     EndMarker,
@@ -78,15 +82,15 @@ pub(super) enum Mend {
 
 impl Row {
     const fn new(level: Level) -> Self {
-        Self { level, decides: false, stays: false, mend: None }
+        Self { level, decides: false, about_suppressions: false, mend: None }
     }
 
     const fn decides(self) -> Self {
         Self { decides: true, ..self }
     }
 
-    const fn stays(self) -> Self {
-        Self { stays: true, ..self }
+    const fn about_suppressions(self) -> Self {
+        Self { about_suppressions: true, ..self }
     }
 
     const fn mended_by(self, mend: Mend) -> Self {
@@ -111,8 +115,8 @@ impl Code {
     }
 
     /// Whether a finding is about suppressions themselves, and can't be suppressed.
-    pub(super) const fn stays(self) -> bool {
-        self.row().stays
+    pub(super) const fn about_suppressions(self) -> bool {
+        self.row().about_suppressions
     }
 
     pub(super) const fn mend(self) -> Option<Mend> {

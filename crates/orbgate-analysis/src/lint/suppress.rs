@@ -125,7 +125,7 @@ fn parse(comment: &str) -> Result<(bool, Code, &str), String> {
         let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         return Err(format!("there is no code `{}`{near}", shortened(name)));
     };
-    if code.stays() {
+    if code.about_suppressions() {
         return Err(format!("`{code}` cannot be suppressed"));
     }
     if reason.is_empty() {

@@ -6,7 +6,7 @@ use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gau
 use orbgate_ledger::Backlog;
 
 const COMMANDS: &str = "orbgate_ledger_commands_total";
-const SECONDS: &str = "orbgate_ledger_command_seconds";
+pub(crate) const SECONDS: &str = "orbgate_ledger_command_seconds";
 const WAITING: &str = "orbgate_ledger_waiting_commands";
 const PENDING: &str = "orbgate_ledger_pending_holds";
 const EXPIRED: &str = "orbgate_ledger_expired_holds_total";
@@ -38,9 +38,6 @@ const ALL: [(&str, Measure, &str, &str); 8] = [
     (AGE, Measure::Gauge, "", "how long ago the first of it expired, in seconds"),
     (ENTRIES, Measure::Gauge, "", "entries that readers don't see yet; always 0 in SQLite"),
 ];
-
-/// The buckets of [`SECONDS`], for the program's recorder.
-pub(crate) const LATENCY: &str = SECONDS;
 
 /// Tells the recorder of the program what each means.
 pub(crate) fn describe() {

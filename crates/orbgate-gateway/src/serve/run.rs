@@ -205,7 +205,7 @@ async fn open(address: &Address, sockets: &mut Sockets) -> Result<Listener, Star
 
 /// The counters of the whole program. A second gateway in one program uses the same counters.
 fn counters() -> PrometheusHandle {
-    let latency = Matcher::Full(measures::LATENCY.to_owned());
+    let latency = Matcher::Full(measures::SECONDS.to_owned());
     let recorder = PrometheusBuilder::new().set_buckets_for_metric(latency, &measures::BOUNDS);
     let recorder = recorder.unwrap_or_default().build_recorder();
     let handle = recorder.handle();

@@ -12,10 +12,17 @@ use crate::postgres::named::Named;
 use crate::postgres::rows::{number, texts};
 use crate::value::Millis;
 
+/// A statement with more columns of rows, as arrays.
+macro_rules! columns {
+    ($statement:expr, $rows:expr, |$row:ident| $($value:expr => $type:ident),+ $(,)?) => {
+        $statement$(.with($rows.iter().map(|$row| $value).collect::<Vec<_>>(), Type::$type))+
+    };
+}
+
 /// A statement with the columns of rows as arrays.
 macro_rules! rows {
-    ($sql:expr, $rows:expr, |$row:ident| $($value:expr => $type:ident),+ $(,)?) => {
-        Statement::new($sql)$(.with($rows.iter().map(|$row| $value).collect::<Vec<_>>(), Type::$type))+
+    ($sql:expr, $($columns:tt)+) => {
+        columns!(Statement::new($sql), $($columns)+)
     };
 }
 
@@ -47,55 +54,8 @@ fn insert<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
         after.revocations.values().filter(|(_, revoked)| !before.revocations.contains_key(&revoked.id)).collect();
     let extensions: Vec<&(Millis, Extended)> =
         after.extensions.values().filter(|(_, extended)| !before.extensions.contains_key(&extended.id)).collect();
-    // Most new holds are pending, and have fewer columns. The others might have been voided before they came, or settled in this batch.
-    if holds.iter().all(|hold| hold.settlement.is_none()) {
-        if !holds.is_empty() {
-            all.push(rows!(
-                "INSERT INTO orbs.hold (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state) \
-                 SELECT id, account, amount, bonus_allowed, ttl, note, at, lines::jsonb, bonus, expires_at, state \
-                 FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::boolean[], $5::bigint[], $6::text[], $7::bigint[], \
-                 $8::text[], $9::bigint[], $10::bigint[], $11::text[]) \
-                 AS h (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state)", holds, |hold|
-                hold.id.as_str() => TEXT_ARRAY,
-                hold.account => INT8_ARRAY,
-                number(hold.amount.get()) => INT8_ARRAY,
-                hold.bonus_allowed => BOOL_ARRAY,
-                number(hold.ttl.get()) => INT8_ARRAY,
-                hold.note.as_str() => TEXT_ARRAY,
-                number(hold.at.get()) => INT8_ARRAY,
-                lines(hold.lines.iter().map(|(grant, amount)| (grant, amount.get()))) => TEXT_ARRAY,
-                number(hold.bonus.get()) => INT8_ARRAY,
-                number(hold.expires_at.get()) => INT8_ARRAY,
-                hold.state.name() => TEXT_ARRAY,
-            ));
-        }
-    } else {
-        all.push(rows!(
-            "INSERT INTO orbs.hold (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, \
-             captured, captured_bonus, shortfall, late, settled_at) SELECT id, account, amount, bonus_allowed, ttl, note, at, \
-             lines::jsonb, bonus, expires_at, state, requested, captured, captured_bonus, shortfall, late, settled_at \
-             FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::boolean[], $5::bigint[], $6::text[], $7::bigint[], \
-             $8::text[], $9::bigint[], $10::bigint[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], \
-             $16::boolean[], $17::bigint[]) AS h (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, \
-             state, requested, captured, captured_bonus, shortfall, late, settled_at)", holds, |hold|
-            hold.id.as_str() => TEXT_ARRAY,
-            hold.account => INT8_ARRAY,
-            number(hold.amount.get()) => INT8_ARRAY,
-            hold.bonus_allowed => BOOL_ARRAY,
-            number(hold.ttl.get()) => INT8_ARRAY,
-            hold.note.as_str() => TEXT_ARRAY,
-            number(hold.at.get()) => INT8_ARRAY,
-            lines(hold.lines.iter().map(|(grant, amount)| (grant, amount.get()))) => TEXT_ARRAY,
-            number(hold.bonus.get()) => INT8_ARRAY,
-            number(hold.expires_at.get()) => INT8_ARRAY,
-            hold.state.name() => TEXT_ARRAY,
-            settled(hold, |settlement| settlement.requested.get()) => INT8_ARRAY,
-            settled(hold, |settlement| settlement.captured.get()) => INT8_ARRAY,
-            settled(hold, |settlement| settlement.bonus.get()) => INT8_ARRAY,
-            settled(hold, |settlement| settlement.shortfall.get()) => INT8_ARRAY,
-            hold.settlement.as_ref().map(|settlement| settlement.late) => BOOL_ARRAY,
-            settled(hold, |settlement| settlement.at.get()) => INT8_ARRAY,
-        ));
+    if !holds.is_empty() {
+        all.push(new_holds(holds));
     }
     if !grants.is_empty() {
         all.push(rows!("INSERT INTO orbs.grants SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], \
@@ -137,6 +97,55 @@ fn insert<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
     }
 }
 
+/// Most new holds are pending, and have fewer columns. The others might have been voided before they came, or settled in this batch.
+fn new_holds<'r>(holds: &[&'r HoldRow]) -> Statement<'r> {
+    let is_pending = holds.iter().all(|hold| hold.settlement.is_none());
+    let sql = match is_pending {
+        true => {
+            "INSERT INTO orbs.hold (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state) \
+             SELECT id, account, amount, bonus_allowed, ttl, note, at, lines::jsonb, bonus, expires_at, state \
+             FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::boolean[], $5::bigint[], $6::text[], $7::bigint[], \
+             $8::text[], $9::bigint[], $10::bigint[], $11::text[]) \
+             AS h (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state)"
+        }
+        false => {
+            "INSERT INTO orbs.hold (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, \
+             captured, captured_bonus, shortfall, late, settled_at) SELECT id, account, amount, bonus_allowed, ttl, note, at, \
+             lines::jsonb, bonus, expires_at, state, requested, captured, captured_bonus, shortfall, late, settled_at \
+             FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::boolean[], $5::bigint[], $6::text[], $7::bigint[], \
+             $8::text[], $9::bigint[], $10::bigint[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], \
+             $16::boolean[], $17::bigint[]) AS h (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, \
+             state, requested, captured, captured_bonus, shortfall, late, settled_at)"
+        }
+    };
+    let new = rows!(sql, holds, |hold|
+        hold.id.as_str() => TEXT_ARRAY,
+        hold.account => INT8_ARRAY,
+        number(hold.amount.get()) => INT8_ARRAY,
+        hold.bonus_allowed => BOOL_ARRAY,
+        number(hold.ttl.get()) => INT8_ARRAY,
+        hold.note.as_str() => TEXT_ARRAY,
+        number(hold.at.get()) => INT8_ARRAY,
+        lines(hold.lines.iter().map(|(grant, amount)| (grant, amount.get()))) => TEXT_ARRAY,
+        number(hold.bonus.get()) => INT8_ARRAY,
+        number(hold.expires_at.get()) => INT8_ARRAY,
+        hold.state.name() => TEXT_ARRAY,
+    );
+    if is_pending { new } else { with_settlements(new, holds) }
+}
+
+/// The columns of settlements, after the others.
+fn with_settlements<'r>(statement: Statement<'r>, holds: &[&'r HoldRow]) -> Statement<'r> {
+    columns!(statement, holds, |hold|
+        settled(hold, |settlement| settlement.requested.get()) => INT8_ARRAY,
+        settled(hold, |settlement| settlement.captured.get()) => INT8_ARRAY,
+        settled(hold, |settlement| settlement.bonus.get()) => INT8_ARRAY,
+        settled(hold, |settlement| settlement.shortfall.get()) => INT8_ARRAY,
+        hold.settlement.as_ref().map(|settlement| settlement.late) => BOOL_ARRAY,
+        settled(hold, |settlement| settlement.at.get()) => INT8_ARRAY,
+    )
+}
+
 /// No order matters: the accounts of these rows are locked.
 fn update<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mut Vec<Statement<'r>>) {
     // `was` is a compare-and-set, under the account's lock.
@@ -160,14 +169,8 @@ fn update<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
             was(hold) => TEXT_ARRAY,
             number(hold.expires_at.get()) => INT8_ARRAY,
             hold.state.name() => TEXT_ARRAY,
-            settled(hold, |settlement| settlement.requested.get()) => INT8_ARRAY,
-            settled(hold, |settlement| settlement.captured.get()) => INT8_ARRAY,
-            settled(hold, |settlement| settlement.bonus.get()) => INT8_ARRAY,
-            settled(hold, |settlement| settlement.shortfall.get()) => INT8_ARRAY,
-            hold.settlement.as_ref().map(|settlement| settlement.late) => BOOL_ARRAY,
-            settled(hold, |settlement| settlement.at.get()) => INT8_ARRAY,
         );
-        all.push(changes.with(count(holds.len()), Type::INT8));
+        all.push(with_settlements(changes, holds).with(count(holds.len()), Type::INT8));
     }
     if !grants.is_empty() {
         let sql = changed!(
