@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cause::{Cause, Moved, State};
 use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs, words};
 
 /// The answer to a command.
@@ -180,29 +181,6 @@ pub struct Settled {
     pub at: Millis,
 }
 
-/// The state of a hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[allow(clippy::exhaustive_enums, reason = "the states of a hold")]
-pub enum State {
-    /// Orbs are held.
-    Pending,
-    /// Orbs were spent.
-    Captured,
-    /// All orbs were released.
-    Voided,
-    /// All orbs were released because the hold wasn't settled in time. It can still be captured or voided.
-    Expired,
-}
-
-words! { pub State {
-    Pending: "pending",
-    Captured: "captured",
-    Voided: "voided",
-    Expired: "expired",
-} }
-
 /// The orbs of an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -267,41 +245,6 @@ pub struct Entry {
     pub shortfall: Orbs,
 }
 
-/// What moved orbs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[allow(clippy::exhaustive_enums, reason = "one for each command that moves orbs, and three for time")]
-pub enum Cause {
-    /// A grant.
-    Grant,
-    /// A revocation.
-    Revoke,
-    /// A hold.
-    Hold,
-    /// A hold was captured.
-    Capture,
-    /// A hold was voided.
-    Void,
-    /// A hold expired.
-    HoldExpired,
-    /// A grant expired.
-    GrantExpired,
-    /// The account's time was ahead of a clock that had been wrong, and went back. No orbs move.
-    ClockReset,
-}
-
-words! { pub Cause {
-    Grant: "grant",
-    Revoke: "revoke",
-    Hold: "hold",
-    Capture: "capture",
-    Void: "void",
-    HoldExpired: "hold_expired",
-    GrantExpired: "grant_expired",
-    ClockReset: "clock_reset",
-} }
-
 /// The change of one grant. What leaves `available` and `held` and isn't captured has expired or was revoked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -316,6 +259,17 @@ pub struct Line {
     pub held: i64,
     /// The change of its captured orbs.
     pub captured: i64,
+}
+
+impl Line {
+    /// One of the changes.
+    pub(crate) const fn change(&self, moved: Moved) -> i64 {
+        match moved {
+            Moved::Available => self.available,
+            Moved::Held => self.held,
+            Moved::Captured => self.captured,
+        }
+    }
 }
 
 /// A part of the log.

@@ -2,7 +2,8 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::answer::{Cause, Extended, Revoked, State};
+use crate::answer::{Extended, Revoked};
+use crate::cause::{Cause, State};
 use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Settlement};
 use crate::value::{AccountId, Bucket, Id, MAX, Millis, Note, Orbs};
 

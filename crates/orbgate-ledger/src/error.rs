@@ -5,7 +5,8 @@ use core::fmt::{self, Display};
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{Settled, State};
+use crate::answer::Settled;
+use crate::cause::State;
 
 /// Why a command wasn't done. Nothing has changed, except after [`Error::Unknown`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,8 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
-use crate::answer::{Cause, Entry, Line};
+use crate::answer::{Entry, Line};
+use crate::cause::{Cause, Row, State};
 use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
 
 /// A movement of orbs as a CloudEvent (version 1.0, in JSON).
@@ -50,28 +51,15 @@ impl Event {
     /// released them too late. `source` is a URI reference that identifies the ledger.
     #[must_use]
     pub fn of(entry: &Entry, source: &str) -> Vec<Self> {
-        let became = match entry.cause {
-            Cause::Grant => "granted",
-            Cause::Revoke => "revoked",
-            Cause::Hold => "pending",
-            Cause::Capture => "captured",
-            Cause::Void => "voided",
-            Cause::HoldExpired => "expired",
-            Cause::GrantExpired => "grant_expired",
-            Cause::ClockReset => "clock_reset",
-        };
-        let moved = |line: &Line| match entry.cause {
-            Cause::Capture => line.captured,
-            Cause::Grant | Cause::Revoke | Cause::GrantExpired | Cause::ClockReset => line.available,
-            Cause::Hold | Cause::Void | Cause::HoldExpired => line.held,
-        };
+        let Row { event: became, moved, hold, .. } = entry.cause.row();
         let name = escaped(&entry.id);
         let id = format!("{name}/{became}");
-        let mut events = vec![Self::new(entry, source, (id, became), &entry.lines, moved)];
-        if matches!(entry.cause, Cause::Capture | Cause::Void | Cause::HoldExpired) {
+        let mut events = vec![Self::new(entry, source, (id, became), &entry.lines, |line| line.change(moved))];
+        if hold.is_some_and(|state| state != State::Pending) {
             for line in entry.lines.iter().filter(|line| gone(line) != 0) {
                 let id = format!("{name}/expired/{}", escaped(&line.grant));
-                let event = Self::new(entry, source, (id, "grant_expired"), core::slice::from_ref(line), gone);
+                let event =
+                    Self::new(entry, source, (id, Cause::GrantExpired.row().event), core::slice::from_ref(line), gone);
                 events.push(Self { data: Data { shortfall: Orbs::ZERO, ..event.data }, ..event });
             }
         }

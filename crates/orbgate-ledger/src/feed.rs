@@ -58,7 +58,8 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::Place;
-    use crate::answer::{Cause, Cursor};
+    use crate::answer::Cursor;
+    use crate::cause::Cause;
     use crate::plan::{EntryRow, LineRow};
     use crate::value::{Id, Millis, Orbs};
 

@@ -5,6 +5,7 @@
 )]
 
 mod answer;
+mod cause;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod columns;
 mod command;
@@ -29,9 +30,10 @@ mod watch;
 
 // The public interface is:
 pub use crate::answer::{
-    Answer, Balance, Cause, ClockState, Complete, Cursor, Denial, Denied, Done, Early, Entries, Entry, Extended,
-    Granted, Held, HoldAnswer, Line, Page, Pending, Revoked, Settled, State,
+    Answer, Balance, ClockState, Complete, Cursor, Denial, Denied, Done, Early, Entries, Entry, Extended, Granted,
+    Held, HoldAnswer, Line, Page, Pending, Revoked, Settled,
 };
+pub use crate::cause::{Cause, State};
 pub use crate::command::{Command, Extend, Grant, Hold, Revoke, Settle, Settlement};
 pub use crate::error::{Each, Error, Refusal};
 pub use crate::event::Event;

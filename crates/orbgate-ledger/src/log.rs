@@ -1,13 +1,8 @@
 //! Entries as they are read: with names instead of the store's numbers.
 
-use crate::answer::{Cause, Entry, Line};
+use crate::answer::{Entry, Line};
 use crate::plan::{EntryRow, LineRow, Stop};
 use crate::value::{AccountId, Bucket, Id, Note};
-
-/// Whether an entry's id is that of a hold.
-pub(crate) const fn is_of_a_hold(cause: Cause) -> bool {
-    matches!(cause, Cause::Hold | Cause::Capture | Cause::Void | Cause::HoldExpired)
-}
 
 /// An entry with the names of its account and its grants.
 pub(crate) fn entry(

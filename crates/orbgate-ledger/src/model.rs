@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::answer::{Answer, Cause, Cursor, Entry, Extended, Page, Revoked, State};
+use crate::answer::{Answer, Cursor, Entry, Extended, Page, Revoked};
+use crate::cause::State;
 use crate::command::Command;
 use crate::error::Error;
 use crate::feed::Place;
@@ -157,7 +158,7 @@ impl Rows {
     /// An entry with its names.
     fn entry(&self, row: &EntryRow) -> Result<Entry, Stop> {
         let account = self.accounts.get(&row.account).ok_or_else(|| broken("an entry has no account"))?;
-        let note = self.holds.get(&row.id).filter(|_| log::is_of_a_hold(row.cause));
+        let note = self.holds.get(&row.id).filter(|_| row.cause.row().hold.is_some());
         let note = note.map_or_else(Note::default, |hold| hold.note.clone());
         log::entry(row, account.id.clone(), note, |seq| {
             let grant = self.grants.get(&(row.account, seq));
@@ -282,7 +283,7 @@ impl Tables for Rows {
     }
 
     fn append(&mut self, entry: &EntryRow) -> Result<(), Stop> {
-        if let (Some((left, _)), Cause::HoldExpired | Cause::GrantExpired) = (&mut self.bounds.left, entry.cause) {
+        if let (Some((left, _)), true) = (&mut self.bounds.left, entry.cause.row().is_expiry) {
             *left = left.saturating_sub(1);
         }
         self.entries.push(entry.clone());

@@ -52,6 +52,8 @@ macro_rules! words {
                 }
             }
 
+            pub(crate) const ALL: &[Self] = &[$(Self::$variant),*];
+
             pub(crate) fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $($word => Some(Self::$variant),)*

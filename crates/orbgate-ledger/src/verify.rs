@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::answer::{Cause, State};
+use crate::cause::{Cause, State, Sum};
 use crate::feed::Place;
 use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow};
 use crate::value::{AccountId, Bucket, Id, Millis, Orbs};
@@ -90,6 +90,7 @@ impl Fold {
         let seq = row.seq;
         faults.entries = faults.entries.saturating_add(1);
         faults.check(self.seq.checked_add(1) == Some(seq), &account, || format!("entry {seq} follows {}", self.seq));
+        let of = row.cause.row();
         let resets = row.cause == Cause::ClockReset;
         faults.check(resets || row.at >= self.at, &account, || format!("the time of entry {seq} goes back"));
         faults
@@ -102,14 +103,15 @@ impl Fold {
             sums.available = sums.available.saturating_add(available);
             sums.held = sums.held.saturating_add(held);
             sums.captured = sums.captured.saturating_add(line.captured.into());
-            match row.cause {
-                Cause::Grant => sums.amount = sums.amount.saturating_add(available),
-                Cause::Revoke => sums.revoked = sums.revoked.saturating_sub(available),
-                Cause::Hold => faults.check(available.saturating_add(held) == 0, &account, || {
-                    format!("entry {seq} holds orbs that weren't available")
-                }),
-                _ => {}
+            match of.sum {
+                Some(Sum::Granted) => sums.amount = sums.amount.saturating_add(available),
+                Some(Sum::Revoked) => sums.revoked = sums.revoked.saturating_sub(available),
+                None => {}
             }
+            let holds = of.hold == Some(State::Pending);
+            faults.check(!holds || available.saturating_add(held) == 0, &account, || {
+                format!("entry {seq} holds orbs that weren't available")
+            });
             released = released.saturating_add(held);
             captured = captured.saturating_add(line.captured.into());
             let is_sound = sums.available >= 0 && sums.held >= 0 && sums.captured >= 0 && sums.expired() >= 0;
@@ -119,12 +121,8 @@ impl Fold {
         }
         let after = (i128::from(row.paid.get()).saturating_add(row.bonus.get().into()), i128::from(row.held.get()));
         faults.check((self.available, self.held) == after, &account, || format!("entry {seq} has another balance"));
-        let state = match row.cause {
-            Cause::Hold => State::Pending,
-            Cause::Capture => State::Captured,
-            Cause::Void => State::Voided,
-            Cause::HoldExpired => State::Expired,
-            Cause::Grant | Cause::Revoke | Cause::GrantExpired | Cause::ClockReset => return,
+        let Some(state) = of.hold else {
+            return;
         };
         let before = self.holds.get(&row.id);
         let follows = matches!(
@@ -220,7 +218,8 @@ impl Sums {
 #[cfg(test)]
 #[allow(clippy::arithmetic_side_effects, reason = "a test stops at its first surprise")]
 mod tests {
-    use crate::answer::{Answer, Cause, HoldAnswer, State};
+    use crate::answer::{Answer, HoldAnswer};
+    use crate::cause::{Cause, State};
     use crate::command::{Command, Grant, Hold, Settle, Settlement};
     use crate::model::{Model, Rows};
     use crate::plan::{self, EntryRow, LineRow, Settlement as Settled};

@@ -9,7 +9,8 @@ use orbgate_ledger::{
     Ledger, Millis, Note, Orbs, Postgres, Revoke, Settle, Settlement, Sqlite, State,
 };
 
-use super::{Arguments, Clock, Entries, What, show};
+use super::arguments::{Arguments, Clock, Entries, What};
+use super::show;
 use crate::output::{Exit, Stop, count, error, note};
 
 /// Entries that are read at a time.

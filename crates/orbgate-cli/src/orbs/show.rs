@@ -8,7 +8,7 @@ use orbgate_ledger::{
 };
 use serde::Serialize;
 
-use super::{Entries, Format};
+use super::arguments::{Entries, Format};
 use crate::output::{self, ALLOW, DENY, FAINT, STRONG, Stop, count, one_line, print_json, write_json};
 
 #[derive(Clone, Copy, Debug)]

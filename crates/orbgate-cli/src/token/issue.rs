@@ -65,9 +65,9 @@ mod server {
     use hyper::{HeaderMap, Request, Response, StatusCode};
     use orbgate_token::{TestClaims, TestIssuer, TestIssuerError, TestRequest, TestServer};
 
-    use super::Arguments;
     use crate::loopback;
     use crate::output::{self, Exit, WARNING};
+    use crate::token::issue::Arguments;
 
     /// What its tokens state.
     pub(super) fn claims(arguments: &Arguments) -> Result<TestClaims, TestIssuerError> {

@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::answer::{Cause, State};
+use crate::cause::{Cause, State};
 use crate::command::Grant;
 use crate::plan::rows::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Tables};
 use crate::plan::stop::{Stop, broken};

@@ -1,10 +1,12 @@
 //! Holds: admission, extension, settlement.
 
-use crate::answer::{Answer, Cause, Denial, Denied, Done, Extended, Held, HoldAnswer, Settled, State};
+use crate::answer::{Answer, Denial, Denied, Done, Extended, Held, HoldAnswer, Settled};
+use crate::cause::{Cause, State};
 use crate::command::{self, Extend, Hold, Settle};
 use crate::error::Error;
+use crate::plan::account::Open;
 use crate::plan::rows::{AccountRow, HoldRow, Settlement, Tables};
-use crate::plan::{Open, Stop, broken};
+use crate::plan::stop::{Stop, broken};
 use crate::value::{AccountId, Millis, Note, Orbs, Order};
 
 pub(crate) fn hold<T: Tables>(tables: &mut T, order: Order, command: &Hold, now: Millis) -> Result<Answer, Stop> {

@@ -1,6 +1,7 @@
 //! The rows of a store, and what a store has to do with them.
 
-use crate::answer::{Cause, Extended, Revoked, State};
+use crate::answer::{Extended, Revoked};
+use crate::cause::{Cause, State};
 use crate::plan::stop::Stop;
 use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
 

@@ -1,13 +1,11 @@
 //! The clock of a database: looks at it, accepts it, and brings accounts back that are ahead of it.
 
-use std::sync::Arc;
-
 use tokio_postgres::types::Type;
 
 use crate::answer::{ClockState, Early};
 use crate::columns::Columns as _;
 use crate::error::Error;
-use crate::ledger::{Clock, ClockChange, SystemClock};
+use crate::ledger::ClockChange;
 use crate::plan;
 use crate::postgres::client::{Client, Parameters};
 use crate::postgres::failed::Failed;
@@ -15,60 +13,11 @@ use crate::postgres::named::{BATCH, Named};
 use crate::postgres::open::{Connection, reading};
 use crate::postgres::rows::{self, Read, number, strange};
 use crate::postgres::verify::Strange;
+use crate::postgres::watched::told;
 use crate::postgres::write;
 use crate::postgres::writer::{BEGIN, stored};
 use crate::value::{AccountId, Bucket, Id, Millis};
-use crate::watch::{self, Leap, Told, Watch};
-
-/// A connection's clock: none is the database's.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Watched {
-    clock: Option<Arc<dyn Clock>>,
-    watch: Watch,
-}
-
-impl Watched {
-    pub(crate) fn new(clock: Option<Arc<dyn Clock>>) -> Self {
-        Self { clock, watch: Watch::default() }
-    }
-
-    /// The time, if it isn't the database's.
-    pub(crate) fn given(&self) -> Option<Millis> {
-        self.clock.as_ref().map(|clock| clock.now())
-    }
-
-    /// Whether the time passes by itself.
-    pub(crate) fn runs(&self) -> bool {
-        self.clock.as_ref().is_none_or(|clock| clock.runs())
-    }
-
-    /// The clock that never leaps: this process's, unless the time is given.
-    fn steady(&self) -> Option<Millis> {
-        self.clock.as_ref().map_or_else(|| SystemClock.steady(), |clock| clock.steady())
-    }
-
-    /// Looks at a time that was read just now.
-    pub(crate) fn look(&mut self, client: &mut Client, now: Millis) -> Result<Result<(), Leap>, Failed> {
-        let steady = self.steady();
-        self.watch.look(now, steady, || told(client))
-    }
-
-    /// The time for whoever only reads.
-    pub(crate) fn shown(&mut self, client: &mut Client, now: Millis) -> Result<Millis, Failed> {
-        let steady = self.steady();
-        self.watch.without_leap(now, steady, || told(client))
-    }
-}
-
-/// What the rows of the database tell about the time.
-fn told(client: &mut Client) -> Result<Told, Failed> {
-    let sql = "SELECT (SELECT a.clock FROM orbs.entry AS e JOIN orbs.account AS a ON a.key = e.account \
-               ORDER BY e.position DESC LIMIT 1)::bigint, (SELECT value::bigint FROM orbs.setting WHERE name = 'accepted'), \
-               (SELECT value::bigint FROM orbs.setting WHERE name = 'reset')";
-    let row = client.query_one(sql, &[])?;
-    let time = |at| row.optional_time(at).map_err(strange);
-    Ok(Told { newest: time(0)?, accepted: time(1)?, reset: time(2)? })
-}
+use crate::watch::{self, Told, Watch};
 
 /// Other processes read it once they look at a time that is too far ahead, or is behind.
 fn set(client: &mut Client, name: &str, now: Millis) -> Result<(), Failed> {

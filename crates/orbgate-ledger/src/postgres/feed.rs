@@ -4,13 +4,14 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use crate::answer::{Cursor, Entry};
+use crate::cause::Cause;
 use crate::columns::{self, Columns as _};
 use crate::feed::Place;
 use crate::plan::EntryRow;
 use crate::postgres::client::{Client, Statement};
-use crate::postgres::clock::Watched;
 use crate::postgres::failed::Failed;
 use crate::postgres::rows::{self, number, select, strange};
+use crate::postgres::watched::Watched;
 use crate::value::Millis;
 
 /// The entries above `low` that have no number.
@@ -199,7 +200,7 @@ fn number_of(client: &mut Client, cursor: &Cursor) -> Result<Option<i64>, Failed
 fn entries(client: &mut Client, after: i64, limit: usize) -> Result<Vec<(Cursor, Entry)>, Failed> {
     let sql = "SELECT f.number, f.digest, jsonb_build_object('account', a.id, 'seq', e.seq, 'at', e.at, \
         'cause', e.cause, 'id', e.id, 'paid', e.paid, 'bonus', e.bonus, 'held', e.held, 'shortfall', e.shortfall, \
-        'note', coalesce(CASE WHEN e.cause IN ('hold', 'capture', 'void', 'hold_expired') \
+        'note', coalesce(CASE WHEN e.cause = ANY ($3) \
             THEN (SELECT note FROM orbs.hold WHERE id = e.id) END, ''), \
         'lines', coalesce((SELECT jsonb_agg(jsonb_build_object('grant', g.id, 'bucket', g.bucket, 'available', l->1, \
             'held', l->2, 'captured', l->3) ORDER BY g.seq) \
@@ -207,7 +208,10 @@ fn entries(client: &mut Client, after: i64, limit: usize) -> Result<Vec<(Cursor,
             JOIN orbs.grants AS g ON g.account = e.account AND g.seq = (l->>0)::bigint), '[]'))::text \
         FROM orbs.feed AS f JOIN orbs.entry AS e ON e.position = f.position JOIN orbs.account AS a ON a.key = e.account \
         WHERE f.number > $1 ORDER BY f.number LIMIT $2";
-    let rows = client.query(sql, &[(&after, Type::INT8), (&count(limit), Type::INT8)])?;
+    let of_holds: Vec<_> =
+        Cause::ALL.iter().filter(|cause| cause.row().hold.is_some()).map(|cause| cause.name()).collect();
+    let rows =
+        client.query(sql, &[(&after, Type::INT8), (&count(limit), Type::INT8), (&of_holds, Type::TEXT_ARRAY)])?;
     let read = |row: &Row| Ok((place(row, 0)?.cursor(), serde_json::from_str(row.get(2)).map_err(strange)?));
     rows.iter().map(read).collect()
 }

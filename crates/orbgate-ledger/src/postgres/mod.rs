@@ -12,6 +12,7 @@ mod rows;
 mod settings;
 mod tls;
 mod verify;
+mod watched;
 mod worker;
 mod write;
 mod writer;

@@ -9,10 +9,10 @@ use tokio_postgres::types::Type;
 use crate::columns;
 use crate::feed::Place;
 use crate::postgres::client::{Client, Statement};
-use crate::postgres::clock::Watched;
 use crate::postgres::failed::Failed;
 use crate::postgres::feed::{self, AFTER_ENTRY, Start, count, low};
 use crate::postgres::rows::{number, select, strange};
+use crate::postgres::watched::Watched;
 use crate::value::Millis;
 
 /// How many entries get their numbers in a transaction.

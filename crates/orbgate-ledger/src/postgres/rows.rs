@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use crate::answer::State;
+use crate::cause::State;
 use crate::columns::{self, Columns};
 use crate::model::Rows;
 use crate::plan::{AccountRow, HoldRow};

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use crate::answer::{Answer, Cause, HoldAnswer};
+use crate::answer::{Answer, HoldAnswer};
+use crate::cause::State;
 use crate::command::Command;
 use crate::error::Error;
 use crate::model::{Bounds, Rows};
 use crate::plan::{self, Stop, Tables as _, Waits};
 use crate::postgres::client::Client;
-use crate::postgres::clock::Watched;
 use crate::postgres::failed::{Failed, wrong};
 use crate::postgres::named::{BATCH, Named};
 use crate::postgres::rows::{self, Read};
+use crate::postgres::watched::Watched;
 use crate::postgres::write;
 use crate::value::{AccountId, Millis};
 
@@ -92,7 +93,7 @@ pub(crate) struct Written {
 
 impl Written {
     fn add(&mut self, rows: &Rows) {
-        let expired = rows.entries.iter().filter(|entry| entry.cause == Cause::HoldExpired).count();
+        let expired = rows.entries.iter().filter(|entry| entry.cause.row().hold == Some(State::Expired)).count();
         self.entries = self.entries.saturating_add(rows.entries.len());
         self.expired = self.expired.saturating_add(u64::try_from(expired).unwrap_or(u64::MAX));
     }

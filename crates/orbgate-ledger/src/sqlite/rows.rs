@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
-use crate::answer::{Cause, Cursor, Entry, Extended, Revoked, State};
+use crate::answer::{Cursor, Entry, Extended, Revoked};
+use crate::cause::State;
 use crate::columns::{Columns, account, entry, extension, grant, hold, revocation};
 use crate::command::Command;
 use crate::error::Error;
@@ -296,9 +297,11 @@ impl<'c> Rows<'c> {
         let account =
             self.one("SELECT id FROM account WHERE key = ?1", [row.account], |row| row.name(0, AccountId::new))?;
         let account = account.ok_or_else(|| broken("an entry has no account"))?;
-        let note = match log::is_of_a_hold(row.cause) {
-            true => self.one("SELECT note FROM hold WHERE id = ?1", [row.id.as_str()], |row| row.name(0, Note::new))?,
-            false => None,
+        let note = match row.cause.row().hold {
+            Some(_) => {
+                self.one("SELECT note FROM hold WHERE id = ?1", [row.id.as_str()], |row| row.name(0, Note::new))?
+            }
+            None => None,
         };
         log::entry(row, account, note.unwrap_or_default(), |seq| {
             let sql = "SELECT id, bucket FROM grants WHERE account = ?1 AND seq = ?2";
@@ -576,10 +579,10 @@ impl Tables for Rows<'_> {
 
     fn append(&mut self, entry: &EntryRow) -> Result<(), Stop> {
         let EntryRow { account, seq, at, cause, id, lines, paid, bonus, held, shortfall } = entry;
-        if matches!(cause, Cause::HoldExpired | Cause::GrantExpired) {
+        if cause.row().is_expiry {
             self.left = self.left.saturating_sub(1);
         }
-        self.expired = self.expired.saturating_add((*cause == Cause::HoldExpired).into());
+        self.expired = self.expired.saturating_add((cause.row().hold == Some(State::Expired)).into());
         let place = self.end.map_or_else(|| self.end(), Ok)?.after(entry);
         self.end = Some(place);
         self.change(

@@ -1,0 +1,111 @@
+//! What moves orbs, the states that it gives to holds, and all else that follows from it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::value::words;
+
+/// The state of a hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "the states of a hold")]
+pub enum State {
+    /// Orbs are held.
+    Pending,
+    /// Orbs were spent.
+    Captured,
+    /// All orbs were released.
+    Voided,
+    /// All orbs were released because the hold wasn't settled in time. It can still be captured or voided.
+    Expired,
+}
+
+words! { pub State {
+    Pending: "pending",
+    Captured: "captured",
+    Voided: "voided",
+    Expired: "expired",
+} }
+
+/// What moved orbs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "one for each command that moves orbs, and three for time")]
+pub enum Cause {
+    /// A grant.
+    Grant,
+    /// A revocation.
+    Revoke,
+    /// A hold.
+    Hold,
+    /// A hold was captured.
+    Capture,
+    /// A hold was voided.
+    Void,
+    /// A hold expired.
+    HoldExpired,
+    /// A grant expired.
+    GrantExpired,
+    /// The account's time was ahead of a clock that had been wrong, and went back. No orbs move.
+    ClockReset,
+}
+
+words! { pub Cause {
+    Grant: "grant",
+    Revoke: "revoke",
+    Hold: "hold",
+    Capture: "capture",
+    Void: "void",
+    HoldExpired: "hold_expired",
+    GrantExpired: "grant_expired",
+    ClockReset: "clock_reset",
+} }
+
+/// What follows from a cause.
+pub(crate) struct Row {
+    /// What became of the grant, revocation or hold, in the id and the type of the event.
+    pub(crate) event: &'static str,
+    /// The change of a grant that the event tells.
+    pub(crate) moved: Moved,
+    /// The sum that a change of available orbs counts in.
+    pub(crate) sum: Option<Sum>,
+    /// The state that a hold has afterwards. Without one, the entry's id isn't that of a hold.
+    pub(crate) hold: Option<State>,
+    /// Whether time moved them, so that a batch may leave some for a later one.
+    pub(crate) is_expiry: bool,
+}
+
+/// One of the changes of a line.
+#[derive(Clone, Copy)]
+pub(crate) enum Moved {
+    Available,
+    Held,
+    Captured,
+}
+
+/// A sum in what an account has got and lost.
+#[derive(Clone, Copy)]
+pub(crate) enum Sum {
+    Granted,
+    Revoked,
+}
+
+impl Cause {
+    /// What follows from it.
+    pub(crate) const fn row(self) -> Row {
+        use Moved::{Available, Captured, Held};
+
+        let (event, moved, sum, hold, is_expiry) = match self {
+            Self::Grant => ("granted", Available, Some(Sum::Granted), None, false),
+            Self::Revoke => ("revoked", Available, Some(Sum::Revoked), None, false),
+            Self::Hold => ("pending", Held, None, Some(State::Pending), false),
+            Self::Capture => ("captured", Captured, None, Some(State::Captured), false),
+            Self::Void => ("voided", Held, None, Some(State::Voided), false),
+            Self::HoldExpired => ("expired", Held, None, Some(State::Expired), true),
+            Self::GrantExpired => ("grant_expired", Available, None, None, true),
+            Self::ClockReset => ("clock_reset", Available, None, None, false),
+        };
+        Row { event, moved, sum, hold, is_expiry }
+    }
+}
