@@ -7,6 +7,7 @@ use core::mem;
 use core::pin::Pin;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::task::{Context, Poll};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -22,13 +23,25 @@ pub(crate) type Parameters<'p> = &'p [(&'p (dyn ToSql + Sync), Type)];
 
 /// A statement and its values.
 pub(crate) struct Statement<'s> {
-    sql: &'static str,
+    sql: Cow<'static, str>,
     values: Vec<(Box<dyn ToSql + Sync + 's>, Type)>,
 }
 
 impl<'s> Statement<'s> {
     pub(crate) const fn new(sql: &'static str) -> Self {
-        Self { sql, values: Vec::new() }
+        Self { sql: Cow::Borrowed(sql), values: Vec::new() }
+    }
+
+    /// Calls functions one after the other: each statement is the name of one, and its arguments.
+    pub(crate) fn calls(functions: Vec<Self>) -> Self {
+        let (mut calls, mut values) = (Vec::new(), Vec::new());
+        for mut function in functions {
+            let first = values.len().saturating_add(1);
+            values.append(&mut function.values);
+            let arguments: Vec<_> = (first..=values.len()).map(|number| format!("${number}")).collect();
+            calls.push(format!("{}({})", function.sql, arguments.join(", ")));
+        }
+        Self { sql: format!("SELECT {}", calls.join(", ")).into(), values }
     }
 
     pub(crate) fn with(mut self, value: impl ToSql + Sync + 's, of: Type) -> Self {
@@ -112,7 +125,7 @@ impl Client {
 
     fn send_all(&mut self, statements: &[&Statement<'_>], end: Option<&str>) -> Result<Vec<Vec<Row>>, Failed> {
         let values: Vec<Vec<_>> = statements.iter().map(|statement| statement.borrowed().collect()).collect();
-        let sent = statements.iter().zip(&values).map(|(statement, values)| Sent::Typed(statement.sql, values));
+        let sent = statements.iter().zip(&values).map(|(statement, values)| Sent::Typed(&statement.sql, values));
         let sent: Vec<_> = sent.chain(end.map(Sent::Simple)).collect();
         let rows = self.send(&sent);
         self.is_open &= end.is_none();

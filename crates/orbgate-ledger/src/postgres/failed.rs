@@ -51,8 +51,8 @@ pub(crate) fn failed(error: tokio_postgres::Error) -> Failed {
         Some("23505") if error.as_db_error().and_then(DbError::constraint).is_some_and(|name| IDS.contains(&name)) => {
             Failed::Taken(why)
         }
-        // A statement divides by zero if it hasn't changed as many rows as it should: what was read under the lock isn't there.
-        Some("22012") => wrong("the ledger contradicts itself: a row changed while a command ran".to_owned()),
+        // What was read under the lock isn't there.
+        Some("ORBS1") => wrong(error.as_db_error().map_or(why, |error| error.message().to_owned())),
         // The server is starting or stopping, the transaction was idle for too long, too many connections, a full disk: nothing
         // of it is the command's fault.
         None => Failed::Lost(why),

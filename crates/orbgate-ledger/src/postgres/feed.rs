@@ -63,7 +63,7 @@ pub(crate) fn started(read: &[Vec<Row>], given: Option<Millis>) -> Result<(Start
     let (Some(time), Some(row)) = (time.first(), position.first()) else {
         return Err(strange(()));
     };
-    let (now, _) = rows::time_of(time, 0, given)?;
+    let (now, _) = rows::time_of(time, given)?;
     let writers = writers.iter().map(|row| row.get(0)).collect();
     Ok((Start { now, position: row.get(0), writers }, row.get(1)))
 }

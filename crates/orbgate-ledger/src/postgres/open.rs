@@ -31,7 +31,7 @@ const SCHEMA: &str = include_str!("schema.sql");
 type Upgrade = fn(&mut Client) -> Result<(), Failed>;
 
 /// What brings a version up to date with the next one.
-const UPGRADES: [Upgrade; 4] = [
+const UPGRADES: [Upgrade; 5] = [
     |database| database.batch_execute(include_str!("upgrade.sql")),
     |database| {
         // No program of an older version writes meanwhile.
@@ -42,6 +42,7 @@ const UPGRADES: [Upgrade; 4] = [
     },
     |database| database.batch_execute(include_str!("until.sql")),
     |database| database.batch_execute(include_str!("due.sql")),
+    |database| database.batch_execute(include_str!("batch.sql")),
 ];
 
 /// For how long commands are sent again.

@@ -12,7 +12,8 @@ use crate::plan::{AccountRow, HoldRow};
 use crate::postgres::client::{Client, Statement};
 use crate::postgres::failed::{Failed, wrong};
 use crate::postgres::named::{BATCH, Named};
-use crate::value::{AccountId, Bucket, Millis, Orbs, Order};
+use crate::postgres::verify::Strings;
+use crate::value::{AccountId, Bucket, Id, Millis, Orbs, Order};
 
 /// What a batch has read. Only accounts that it has locked are in `rows`.
 #[derive(Debug)]
@@ -59,54 +60,6 @@ macro_rules! select {
 }
 pub(crate) use select;
 
-/// How many columns of an account there are.
-const ACCOUNT: usize = 8;
-
-/// The time, the version and the order.
-macro_rules! time {
-    () => {
-        "floor(extract(epoch FROM t.now) * 1000)::bigint, (SELECT value FROM orbs.setting WHERE name = 'version'), \
-         (SELECT value FROM orbs.setting WHERE name = 'order') FROM (SELECT clock_timestamp() AS now) AS t"
-    };
-}
-
-/// Creates the accounts that aren't there, in the order of their ids.
-const CREATE: &str = "INSERT INTO orbs.account (id) SELECT id FROM unnest($1::text[]) AS new (id) \
-    WHERE NOT EXISTS (SELECT FROM orbs.account AS a WHERE a.id = new.id) ORDER BY id COLLATE \"C\" ON CONFLICT DO NOTHING";
-
-/// Which accounts: those that commands name, or also those of the holds that they name. What isn't asked for isn't planned.
-macro_rules! of {
-    (named) => {
-        "id = ANY ($1)"
-    };
-    (resolved) => {
-        "key = ANY (ARRAY(SELECT key FROM orbs.account WHERE id = ANY ($1) \
-         UNION SELECT account FROM orbs.hold WHERE id = ANY ($2) AND account IS NOT NULL))"
-    };
-}
-
-/// Locks accounts in the order of their ids, so that two batches can't wait for each other. One that is locked elsewhere is left out if
-/// this skips.
-macro_rules! locks {
-    ($of:ident, $skips:literal) => {
-        concat!("SELECT key FROM orbs.account WHERE ", of!($of), " ORDER BY id FOR UPDATE", $skips)
-    };
-}
-
-/// Reads accounts, and the columns of [`TIME`], even if there is no account.
-macro_rules! accounts {
-    ($of:ident) => {
-        concat!(
-            "SELECT ",
-            select!(account a),
-            ", ",
-            time!(),
-            " LEFT JOIN orbs.account AS a ON a.",
-            of!($of)
-        )
-    };
-}
-
 /// The first of the available grants of a bucket, in the order of their ranks, by the index that is for it. 2^53 is after every time.
 macro_rules! ranked {
     ($of:literal, $limit:literal, $why:literal) => {
@@ -124,31 +77,13 @@ macro_rules! ranked {
     };
 }
 
-/// The grants that holds take from first.
-const RANKED: &str = concat!(
-    "SELECT g.* FROM orbs.account AS a, unnest($2::text[]) AS b (name), LATERAL ",
-    ranked!("", "$3", "1"),
-    " AS g WHERE a.id = ANY ($1)"
-);
-
-/// The grants of pending holds. Each is found by the index, whatever the planner thinks of their number.
-const LINES: &str = concat!(
-    "SELECT g.* FROM orbs.hold AS h, LATERAL jsonb_array_elements(h.lines) AS l, LATERAL (SELECT ",
-    select!(grants),
-    ", 0 FROM orbs.grants WHERE account = h.account AND seq = (l->>0)::bigint OFFSET 0) AS g \
-     WHERE h.id = ANY ($1) AND h.state = 'pending'"
-);
-
 /// What a statement reads.
 #[derive(Clone, Copy, Debug)]
 enum Reads {
-    Nothing,
-    Locked,
-    Accounts,
+    /// Rows of several kinds.
+    All,
     Holds,
     Grants,
-    Revocations,
-    Extensions,
 }
 
 type Statements<'s> = Vec<(Reads, Statement<'s>)>;
@@ -164,7 +99,7 @@ pub(crate) fn read(client: &mut Client, named: &Named<'_>, skips: bool, given: O
         keys: BTreeMap::new(),
     };
     let mut ranks = Ranks::new();
-    read.add(client, &of_all(named, skips), given, &mut ranks)?;
+    read.add(client, &[(Reads::All, of_all(named, skips))], given, &mut ranks)?;
     read.rows.bounds = named.bounds(&read.rows);
     let more = read.more(named);
     if !more.is_empty() {
@@ -180,53 +115,24 @@ pub(crate) fn read(client: &mut Client, named: &Named<'_>, skips: bool, given: O
 }
 
 /// What is read for every command.
-fn of_all<'n>(named: &'n Named<'_>, skips: bool) -> Statements<'n> {
-    let ids = || texts(named.accounts.iter().copied());
-    let resolved = || texts(named.resolved.iter().copied());
-    let mut all = Vec::new();
-    if !named.new_accounts.is_empty() {
-        let new = texts(named.new_accounts.iter().copied());
-        all.push((Reads::Nothing, Statement::new(CREATE).with(new, Type::TEXT_ARRAY)));
+fn of_all<'n>(named: &'n Named<'_>, skips: bool) -> Statement<'n> {
+    fn ids<'n>(ids: &BTreeSet<&'n Id>) -> Vec<&'n str> {
+        texts(ids.iter().copied())
     }
-    let (lock, accounts) = match (named.resolved.is_empty(), skips) {
-        (true, true) => (locks!(named, " SKIP LOCKED"), accounts!(named)),
-        (true, false) => (locks!(named, ""), accounts!(named)),
-        (false, true) => (locks!(resolved, " SKIP LOCKED"), accounts!(resolved)),
-        (false, false) => (locks!(resolved, ""), accounts!(resolved)),
-    };
-    for (reads, sql) in [(Reads::Locked, lock), (Reads::Accounts, accounts)] {
-        let statement = Statement::new(sql).with(ids(), Type::TEXT_ARRAY);
-        let is_named = named.resolved.is_empty();
-        all.push((reads, if is_named { statement } else { statement.with(resolved(), Type::TEXT_ARRAY) }));
-    }
-    if !named.holds.is_empty() {
-        let holds = Statement::new(concat!("SELECT ", select!(hold), " FROM orbs.hold WHERE id = ANY ($1)"));
-        all.push((Reads::Holds, holds.with(texts(named.holds.iter().copied()), Type::TEXT_ARRAY)));
-    }
-    if !named.taken.is_empty() {
-        let buckets: Vec<_> = named.buckets().into_iter().map(Bucket::name).collect();
-        let ranked = Statement::new(RANKED).with(texts(named.taken.keys().copied()), Type::TEXT_ARRAY);
-        all.push((Reads::Grants, ranked.with(buckets, Type::TEXT_ARRAY).with(named.most_grants(), Type::INT8)));
-    }
-    if !named.resolved.is_empty() {
-        all.push((Reads::Grants, Statement::new(LINES).with(resolved(), Type::TEXT_ARRAY)));
-    }
-    if !named.grants.is_empty() {
-        let grants = Statement::new(concat!("SELECT ", select!(grants), ", 0 FROM orbs.grants WHERE id = ANY ($1)"));
-        all.push((Reads::Grants, grants.with(texts(named.grants.iter().copied()), Type::TEXT_ARRAY)));
-    }
-    if !named.revocations.is_empty() {
-        let sql = "SELECT r.id, r.account, r.grant_id, r.amount, r.at, a.id FROM orbs.revocation AS r \
-                   JOIN orbs.account AS a ON a.key = r.account WHERE r.id = ANY ($1)";
-        let ids = texts(named.revocations.iter().copied());
-        all.push((Reads::Revocations, Statement::new(sql).with(ids, Type::TEXT_ARRAY)));
-    }
-    if !named.extensions.is_empty() {
-        let sql = "SELECT id, hold, ttl, expires_at, at FROM orbs.extension WHERE id = ANY ($1)";
-        let ids = texts(named.extensions.iter().copied());
-        all.push((Reads::Extensions, Statement::new(sql).with(ids, Type::TEXT_ARRAY)));
-    }
-    all
+    let buckets: Vec<_> = named.buckets().into_iter().map(Bucket::name).collect();
+    let sql = "SELECT what, columns FROM orbs.read($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    Statement::new(sql)
+        .with(texts(named.accounts.iter().copied()), Type::TEXT_ARRAY)
+        .with(ids(&named.resolved), Type::TEXT_ARRAY)
+        .with(texts(named.new_accounts.iter().copied()), Type::TEXT_ARRAY)
+        .with(ids(&named.holds), Type::TEXT_ARRAY)
+        .with(texts(named.taken.keys().copied()), Type::TEXT_ARRAY)
+        .with(buckets, Type::TEXT_ARRAY)
+        .with(named.most_grants(), Type::INT8)
+        .with(ids(&named.grants), Type::TEXT_ARRAY)
+        .with(ids(&named.revocations), Type::TEXT_ARRAY)
+        .with(ids(&named.extensions), Type::TEXT_ARRAY)
+        .with(skips, Type::BOOL)
 }
 
 /// What is read of accounts in which something has expired, or that commands need more of: the holds and grants that have expired, and of
@@ -254,12 +160,12 @@ fn of_some(read: &Read, named: &Named<'_>, keys: &[i64]) -> Statements<'static> 
     let of_grants = concat!(
         "SELECT g.* FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS a (key, now, due), \
          (VALUES ('paid'), ('bonus')) AS b (name), LATERAL (",
-        ranked!(" AND coalesce(expires_at, 9007199254740992) <= a.now", "a.due", "0"),
+        ranked!(" AND coalesce(expires_at, 9007199254740992) <= a.now", "a.due", "0::bigint"),
         " UNION ALL ",
-        ranked!(" AND coalesce(expires_at, 9007199254740992) > a.now", "$4", "1"),
+        ranked!(" AND coalesce(expires_at, 9007199254740992) > a.now", "$4", "1::bigint"),
         ") AS g UNION ALL SELECT g.* FROM unnest($1::bigint[]) AS a (key), LATERAL (SELECT ",
         select!(grants),
-        ", 2 FROM orbs.grants WHERE account = a.key AND held > 0 LIMIT $4) AS g"
+        ", 2::bigint FROM orbs.grants WHERE account = a.key AND held > 0 LIMIT $4) AS g"
     );
     let grants = Statement::new(of_grants).with(keys.to_vec(), Type::INT8_ARRAY).with(times.clone(), Type::INT8_ARRAY);
     let grants = grants.with(due.clone(), Type::INT8_ARRAY).with(named.most_grants(), Type::INT8);
@@ -270,9 +176,9 @@ fn of_some(read: &Read, named: &Named<'_>, keys: &[i64]) -> Statements<'static> 
         let open = concat!(
             "SELECT ",
             select!(grants),
-            ", 0 FROM orbs.grants WHERE account = ANY ($1) AND available > 0 UNION ALL SELECT ",
+            ", 0::bigint FROM orbs.grants WHERE account = ANY ($1) AND available > 0 UNION ALL SELECT ",
             select!(grants),
-            ", 0 FROM orbs.grants WHERE account = ANY ($1) AND held > 0"
+            ", 0::bigint FROM orbs.grants WHERE account = ANY ($1) AND held > 0"
         );
         all.push((Reads::Grants, Statement::new(open).with(whole, Type::INT8_ARRAY)));
     }
@@ -285,7 +191,7 @@ fn of_lines(lines: BTreeSet<(i64, u64)>) -> (Reads, Statement<'static>) {
     let sql = concat!(
         "SELECT g.* FROM unnest($1::bigint[], $2::bigint[]) AS l (of, line), LATERAL (SELECT ",
         select!(grants),
-        ", 0 FROM orbs.grants WHERE account = l.of AND seq = l.line OFFSET 0) AS g"
+        ", 0::bigint FROM orbs.grants WHERE account = l.of AND seq = l.line OFFSET 0) AS g"
     );
     (Reads::Grants, Statement::new(sql).with(of, Type::INT8_ARRAY).with(seqs, Type::INT8_ARRAY))
 }
@@ -297,8 +203,8 @@ fn most_due(named: &Named<'_>, rows: &Rows, account: &AccountRow) -> Option<i64>
 }
 
 /// Why a grant is read: it is one of the first of its account and bucket, one of those that are held, or it is named, due or a hold's.
-const FIRST: i32 = 1;
-const HELD: i32 = 2;
+const FIRST: i64 = 1;
+const HELD: i64 = 2;
 
 /// The ranks of the grants that were read as the first ones of an account and a bucket, or as those that are held.
 type Ranks = BTreeMap<(i64, Option<Bucket>), BTreeSet<(u64, u64)>>;
@@ -314,42 +220,47 @@ impl Read {
     ) -> Result<(), Failed> {
         let answers = client.query_all(statements.iter().map(|(_, statement)| statement))?;
         for ((reads, _), found) in statements.iter().zip(answers) {
-            match reads {
-                Reads::Nothing => {}
-                Reads::Locked => self.locked = found.iter().map(|row| row.get(0)).collect(),
-                Reads::Accounts => {
-                    let first = found.first().ok_or_else(|| strange(()))?;
-                    (self.now, self.order) = time_of(first, ACCOUNT, given)?;
-                    found.iter().try_for_each(|row| self.add_account(row))?;
-                }
-                Reads::Holds => {
-                    for row in &found {
-                        let hold = columns::hold(row).map_err(strange)?;
-                        self.rows.holds.insert(hold.id.clone(), hold);
-                    }
-                }
-                Reads::Grants => found.iter().try_for_each(|row| self.add_grant(row, ranks))?,
-                Reads::Revocations => {
-                    for row in &found {
-                        let revoked = columns::revocation(row).map_err(strange)?;
-                        self.rows.revocations.insert(revoked.1.id.clone(), revoked);
-                    }
-                }
-                Reads::Extensions => {
-                    for row in &found {
-                        let extended = columns::extension(row).map_err(strange)?;
-                        self.rows.extensions.insert(extended.1.id.clone(), extended);
-                    }
+            for row in &found {
+                match reads {
+                    Reads::All => self.add_row(row, given, ranks)?,
+                    Reads::Holds => self.add_hold(row)?,
+                    Reads::Grants => self.add_grant(row, ranks)?,
                 }
             }
         }
         Ok(())
     }
 
-    fn add_account(&mut self, row: &Row) -> Result<(), Failed> {
-        if row.integer(0).map_err(strange)?.is_none() {
-            return Ok(());
+    /// Adds a row of one of the kinds that `orbs.read` returns.
+    fn add_row(&mut self, row: &Row, given: Option<Millis>, ranks: &mut Ranks) -> Result<(), Failed> {
+        let what: i32 = row.try_get(0).map_err(strange)?;
+        let row: Strings<'_> = row.try_get(1).map_err(strange)?;
+        match what {
+            0 => drop(self.locked.insert(row.key(0).map_err(strange)?)),
+            1 => (self.now, self.order) = time_of(&row, given)?,
+            2 => self.add_account(&row)?,
+            3 => self.add_hold(&row)?,
+            4 => self.add_grant(&row, ranks)?,
+            5 => {
+                let revoked = columns::revocation(&row).map_err(strange)?;
+                self.rows.revocations.insert(revoked.1.id.clone(), revoked);
+            }
+            6 => {
+                let extended = columns::extension(&row).map_err(strange)?;
+                self.rows.extensions.insert(extended.1.id.clone(), extended);
+            }
+            _ => return Err(strange(())),
         }
+        Ok(())
+    }
+
+    fn add_hold(&mut self, row: &impl Columns) -> Result<(), Failed> {
+        let hold = columns::hold(row).map_err(strange)?;
+        self.rows.holds.insert(hold.id.clone(), hold);
+        Ok(())
+    }
+
+    fn add_account(&mut self, row: &impl Columns) -> Result<(), Failed> {
         let account = columns::account(row).map_err(strange)?;
         self.keys.insert(account.id.clone(), account.key);
         if self.locked.contains(&account.key) {
@@ -362,9 +273,9 @@ impl Read {
         Ok(())
     }
 
-    fn add_grant(&mut self, row: &Row, ranks: &mut Ranks) -> Result<(), Failed> {
+    fn add_grant(&mut self, row: &impl Columns, ranks: &mut Ranks) -> Result<(), Failed> {
         let grant = columns::grant(row).map_err(strange)?;
-        let why: i32 = row.try_get(12).map_err(strange)?;
+        let why = row.key(12).map_err(strange)?;
         if why == FIRST || why == HELD {
             let bucket = (why == FIRST).then_some(grant.bucket);
             ranks.entry((grant.account, bucket)).or_default().insert(grant.rank());
@@ -430,29 +341,29 @@ impl Read {
 }
 
 /// The version of the schema that this program reads and writes.
-pub(crate) const VERSION: &str = "5";
+pub(crate) const VERSION: &str = "6";
 
 pub(crate) fn another_version(version: &str) -> Failed {
     wrong(format!("the version of the ledger is `{version}`; this program knows `{VERSION}`"))
 }
 
-/// Reads what [`time_of`] takes.
-pub(crate) const TIME: &str = concat!("SELECT ", time!());
+/// Reads what [`time_of`] takes: the time, the version and the order.
+pub(crate) const TIME: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, \
+    (SELECT value FROM orbs.setting WHERE name = 'version'), (SELECT value FROM orbs.setting WHERE name = 'order')";
 
 /// The time, and the order in which orbs are taken. The schema must still be of this version.
 pub(crate) fn time(client: &mut Client, given: Option<Millis>) -> Result<(Millis, Order), Failed> {
-    time_of(&client.query_one(TIME, &[])?, 0, given)
+    time_of(&client.query_one(TIME, &[])?, given)
 }
 
-/// The same of a row that has them after other columns.
-pub(crate) fn time_of(row: &Row, at: usize, given: Option<Millis>) -> Result<(Millis, Order), Failed> {
-    let text = |after: usize| row.try_get::<_, Option<&str>>(at.saturating_add(after)).map_err(strange);
-    let version = text(1)?;
+/// The same of a row.
+pub(crate) fn time_of(row: &impl Columns, given: Option<Millis>) -> Result<(Millis, Order), Failed> {
+    let version = row.text(1).ok();
     if version != Some(VERSION) {
         return Err(another_version(version.unwrap_or_default()));
     }
-    let order = text(2)?.and_then(Order::from_name).ok_or_else(|| strange(()))?;
-    Ok((given.map_or_else(|| row.time(at).map_err(strange), Ok)?, order))
+    let order = row.text(2).ok().and_then(Order::from_name).ok_or_else(|| strange(()))?;
+    Ok((given.map_or_else(|| row.time(0).map_err(strange), Ok)?, order))
 }
 
 /// Numbers have their bound already.

@@ -26,14 +26,6 @@ macro_rules! rows {
     };
 }
 
-/// A statement that changes rows, and then fails unless there are so many: the number comes after the columns. A row that isn't there
-/// contradicts what was read under the lock.
-macro_rules! changed {
-    ($count:literal, $($sql:expr),+) => {
-        concat!("WITH changed AS (", $($sql),+, " RETURNING 1) SELECT 1 / (count(*) = ", $count, ")::int FROM changed")
-    };
-}
-
 /// Writes what has changed, each row once: first new ids, table by table and in order, so that two batches with the same new ids
 /// wait in the same order. A statement fails if another transaction has used one meanwhile.
 pub(crate) fn write<'r>(before: &'r Rows, after: &'r Rows) -> Vec<Statement<'r>> {
@@ -43,7 +35,7 @@ pub(crate) fn write<'r>(before: &'r Rows, after: &'r Rows) -> Vec<Statement<'r>>
     let mut all = Vec::new();
     insert(before, after, &new_holds, &mut all);
     update(before, after, &old_holds, &mut all);
-    all
+    if all.is_empty() { all } else { vec![Statement::calls(all)] }
 }
 
 fn insert<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mut Vec<Statement<'r>>) {
@@ -58,9 +50,7 @@ fn insert<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
         all.push(new_holds(holds));
     }
     if !grants.is_empty() {
-        all.push(rows!("INSERT INTO orbs.grants SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], \
-             $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[])",
-            grants, |grant|
+        all.push(rows!("orbs.insert_grants", grants, |grant|
             grant.account => INT8_ARRAY,
             number(grant.seq) => INT8_ARRAY,
             grant.id.as_str() => TEXT_ARRAY,
@@ -76,8 +66,7 @@ fn insert<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
         ));
     }
     if !revocations.is_empty() {
-        let sql = "INSERT INTO orbs.revocation SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[])";
-        all.push(rows!(sql, revocations, |row|
+        all.push(rows!("orbs.insert_revocations", revocations, |row|
             row.1.id.as_str() => TEXT_ARRAY,
             row.0 => INT8_ARRAY,
             row.1.grant.as_str() => TEXT_ARRAY,
@@ -86,8 +75,7 @@ fn insert<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
         ));
     }
     if !extensions.is_empty() {
-        let sql = "INSERT INTO orbs.extension SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])";
-        all.push(rows!(sql, extensions, |row|
+        all.push(rows!("orbs.insert_extensions", extensions, |row|
             row.1.id.as_str() => TEXT_ARRAY,
             row.1.hold.as_str() => TEXT_ARRAY,
             number(row.0.get()) => INT8_ARRAY,
@@ -97,28 +85,8 @@ fn insert<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
     }
 }
 
-/// Most new holds are pending, and have fewer columns. The others might have been voided before they came, or settled in this batch.
 fn new_holds<'r>(holds: &[&'r HoldRow]) -> Statement<'r> {
-    let is_pending = holds.iter().all(|hold| hold.settlement.is_none());
-    let sql = match is_pending {
-        true => {
-            "INSERT INTO orbs.hold (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state) \
-             SELECT id, account, amount, bonus_allowed, ttl, note, at, lines::jsonb, bonus, expires_at, state \
-             FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::boolean[], $5::bigint[], $6::text[], $7::bigint[], \
-             $8::text[], $9::bigint[], $10::bigint[], $11::text[]) \
-             AS h (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state)"
-        }
-        false => {
-            "INSERT INTO orbs.hold (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, \
-             captured, captured_bonus, shortfall, late, settled_at) SELECT id, account, amount, bonus_allowed, ttl, note, at, \
-             lines::jsonb, bonus, expires_at, state, requested, captured, captured_bonus, shortfall, late, settled_at \
-             FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::boolean[], $5::bigint[], $6::text[], $7::bigint[], \
-             $8::text[], $9::bigint[], $10::bigint[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], \
-             $16::boolean[], $17::bigint[]) AS h (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, \
-             state, requested, captured, captured_bonus, shortfall, late, settled_at)"
-        }
-    };
-    let new = rows!(sql, holds, |hold|
+    let new = rows!("orbs.insert_holds", holds, |hold|
         hold.id.as_str() => TEXT_ARRAY,
         hold.account => INT8_ARRAY,
         number(hold.amount.get()) => INT8_ARRAY,
@@ -131,7 +99,7 @@ fn new_holds<'r>(holds: &[&'r HoldRow]) -> Statement<'r> {
         number(hold.expires_at.get()) => INT8_ARRAY,
         hold.state.name() => TEXT_ARRAY,
     );
-    if is_pending { new } else { with_settlements(new, holds) }
+    with_settlements(new, holds)
 }
 
 /// The columns of settlements, after the others.
@@ -154,33 +122,17 @@ fn update<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
     let grants: Vec<_> = grants.map(|(_, grant)| grant).collect();
     let accounts = after.accounts.values().filter(|account| before.accounts.get(&account.key) != Some(*account));
     let accounts: Vec<_> = accounts.collect();
-    let count = |rows: usize| i64::try_from(rows).unwrap_or(i64::MAX);
     if !holds.is_empty() {
-        let sql = changed!(
-            "$11",
-            "UPDATE orbs.hold AS h SET expires_at = c.expires_at, state = c.state, requested = c.requested, captured = c.captured, \
-             captured_bonus = c.captured_bonus, shortfall = c.shortfall, late = c.late, settled_at = c.settled_at \
-             FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], \
-             $9::boolean[], $10::bigint[]) AS c (id, was, expires_at, state, requested, captured, captured_bonus, shortfall, late, \
-             settled_at) WHERE h.id = c.id AND h.state = c.was"
-        );
-        let changes = rows!(sql, holds, |hold|
+        let changes = rows!("orbs.update_holds", holds, |hold|
             hold.id.as_str() => TEXT_ARRAY,
             was(hold) => TEXT_ARRAY,
             number(hold.expires_at.get()) => INT8_ARRAY,
             hold.state.name() => TEXT_ARRAY,
         );
-        all.push(with_settlements(changes, holds).with(count(holds.len()), Type::INT8));
+        all.push(with_settlements(changes, holds));
     }
     if !grants.is_empty() {
-        let sql = changed!(
-            "$8",
-            "UPDATE orbs.grants AS g SET available = c.available, held = c.held, captured = c.captured, expired = c.expired, \
-             revoked = c.revoked FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], \
-             $7::bigint[]) AS c (account, seq, available, held, captured, expired, revoked) \
-             WHERE g.account = c.account AND g.seq = c.seq"
-        );
-        let changes = rows!(sql, grants, |grant|
+        all.push(rows!("orbs.update_grants", grants, |grant|
             grant.account => INT8_ARRAY,
             number(grant.seq) => INT8_ARRAY,
             number(grant.available.get()) => INT8_ARRAY,
@@ -188,17 +140,10 @@ fn update<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
             number(grant.captured.get()) => INT8_ARRAY,
             number(grant.expired.get()) => INT8_ARRAY,
             number(grant.revoked.get()) => INT8_ARRAY,
-        );
-        all.push(changes.with(count(grants.len()), Type::INT8));
+        ));
     }
     if !accounts.is_empty() {
-        let sql = changed!(
-            "$8",
-            "UPDATE orbs.account AS a SET clock = c.clock, seq = c.seq, paid = c.paid, bonus = c.bonus, held = c.held, \
-             next_due = c.next_due FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], \
-             $7::bigint[]) AS c (key, clock, seq, paid, bonus, held, next_due) WHERE a.key = c.key"
-        );
-        let changes = rows!(sql, accounts, |account|
+        all.push(rows!("orbs.update_accounts", accounts, |account|
             account.key => INT8_ARRAY,
             number(account.clock.get()) => INT8_ARRAY,
             number(account.seq) => INT8_ARRAY,
@@ -206,15 +151,10 @@ fn update<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
             number(account.bonus.get()) => INT8_ARRAY,
             number(account.held.get()) => INT8_ARRAY,
             account.next_due.map(|due| number(due.get())) => INT8_ARRAY,
-        );
-        all.push(changes.with(count(accounts.len()), Type::INT8));
+        ));
     }
     if !after.entries.is_empty() {
-        all.push(rows!(
-            "INSERT INTO orbs.entry (account, seq, at, cause, id, lines, paid, bonus, held, shortfall) \
-             SELECT account, seq, at, cause, id, lines::jsonb, paid, bonus, held, shortfall FROM unnest($1::bigint[], $2::bigint[], \
-             $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) \
-             AS e (account, seq, at, cause, id, lines, paid, bonus, held, shortfall)", after.entries, |entry|
+        all.push(rows!("orbs.insert_entries", after.entries, |entry|
             entry.account => INT8_ARRAY,
             number(entry.seq) => INT8_ARRAY,
             number(entry.at.get()) => INT8_ARRAY,

@@ -19,13 +19,11 @@ use crate::value::{AccountId, Millis};
 /// The answer to a command.
 pub(crate) type Returned = Result<Answer, Error>;
 
-/// What each transaction begins with that can write. No name means another schema's object. A process that stops midway delays its
-/// accounts by 5 seconds. What was answered is durable, whatever the default of the database is.
-pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
-    SET LOCAL search_path = pg_catalog, pg_temp; \
-    SET LOCAL idle_in_transaction_session_timeout = 5000; \
-    SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('on', 'remote_apply') \
-    THEN current_setting('synchronous_commit') ELSE 'on' END, true)";
+/// What a batch begins with. Its first statement calls `orbs.begins`.
+const BATCH_BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+
+/// What each other transaction begins with that can write.
+pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT orbs.begins()";
 
 /// What became of a command in a batch.
 #[derive(Debug)]
@@ -119,7 +117,7 @@ pub(crate) fn batch(
     round: &mut Round,
 ) -> Result<Vec<Became>, Failed> {
     let before = (round.later.clone(), round.whole.clone(), round.written);
-    let done = client.until_commit(BEGIN, |client| planned(client, commands, skips, round));
+    let done = client.until_commit(BATCH_BEGIN, |client| planned(client, commands, skips, round));
     if done.is_err() {
         // Nothing of it counts.
         (round.later, round.whole, round.written) = before;
@@ -193,7 +191,7 @@ pub(crate) fn expire(
     given: Option<Millis>,
     watched: &mut Watched,
 ) -> Result<Written, Failed> {
-    client.until_commit(BEGIN, |client| expired(client, accounts, given, watched))
+    client.until_commit(BATCH_BEGIN, |client| expired(client, accounts, given, watched))
 }
 
 fn expired(

@@ -133,9 +133,9 @@ fn another_version_or_order_is_refused_and_defaults_do_not_matter() {
     assert!(matches!(Postgres::open(&url).unwrap().hold(hold("h", "a", 1)), Ok(HoldAnswer::Held { .. })));
     server.run(&url, "SET TRANSACTION READ WRITE; ALTER DATABASE CURRENT_DB RESET ALL");
     // Each batch looks at the version, because another process may bring the ledger up to date.
-    server.run(&url, "UPDATE orbs.setting SET value = '6' WHERE name = 'version'");
+    server.run(&url, "UPDATE orbs.setting SET value = '7' WHERE name = 'version'");
     for message in [ledger.balance(account("a")).unwrap_err(), Postgres::open(&url).unwrap_err()] {
-        assert!(message.to_string().contains("is `6`; this program knows `5`"), "{message}");
+        assert!(message.to_string().contains("is `7`; this program knows `6`"), "{message}");
     }
 }
 
@@ -175,9 +175,14 @@ fn a_schema_of_the_first_version_is_upgraded() {
     let ledger = Postgres::open(&url).unwrap();
     // A program of the first version that still runs fails.
     assert!(old.query_one(run, &[]).unwrap_err().as_db_error().unwrap().message().contains("orbs.run"));
-    let functions = "SELECT proname FROM pg_proc WHERE pronamespace = 'orbs'::regnamespace ORDER BY 1";
-    let functions: Vec<String> = old.query(functions, &[]).unwrap().iter().map(|row| row.get(0)).collect();
-    assert_eq!(functions, ["never", "of_another_program"]);
+    let functions = |of: &str| -> Vec<String> {
+        let sql = "SELECT proname || pg_get_function_arguments(oid) FROM pg_proc WHERE pronamespace = 'orbs'::regnamespace ORDER BY 1";
+        let rows = postgres::Client::connect(of, postgres::NoTls).unwrap().query(sql, &[]).unwrap();
+        rows.iter().map(|row| row.get(0)).filter(|name| name != "of_another_program").collect()
+    };
+    let new = server.new_database();
+    drop(Postgres::open(&new).unwrap());
+    assert_eq!(functions(&url), functions(&new));
     // The dump stays as it is, and the clock doesn't.
     ledger.clock(ClockChange::Accept).unwrap();
     // What was done is known, and what has expired since is written.

@@ -115,8 +115,17 @@ impl Server {
 
     pub(crate) fn kill(&mut self) {
         let mut process = self.process.take().unwrap();
+        let id = process.id();
+        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
         process.kill().unwrap();
         process.wait().unwrap();
+        // Its connections have processes of their own, which end soon after it.
+        for _ in 0..1000 {
+            if !children.split_whitespace().any(|child| Path::new("/proc").join(child).exists()) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Starts it, and waits until it answers.

@@ -88,20 +88,20 @@ rule 'a settlement overtakes another command' sqlite/writer.rs 's/let known = ro
 rule 'a void overtakes its hold' plan/waits.rs 's/self.ids.extend(command.ids().cloned());//'
 # Of the rows in PostgreSQL, and of the statements of a batch.
 same='postgres::postgres_is_equal_to_the_reference'
-rule 'rows are not locked' postgres/rows.rs 's/ORDER BY id FOR UPDATE/ORDER BY id/; s/" SKIP LOCKED"/""/' postgres::a_thousand_holds
-rule 'the first grants are others' postgres/rows.rs 's/ ORDER BY coalesce(expires_at, 9007199254740992), seq LIMIT / ORDER BY seq LIMIT /' "$same"
+rule 'rows are not locked' postgres/batch.sql 's/ FOR UPDATE;/;/; s/ FOR UPDATE SKIP LOCKED;/;/' postgres::a_thousand_holds
+rule 'the first grants are others' postgres/batch.sql 's/ORDER BY coalesce(r.expires_at, 9007199254740992), r.seq LIMIT/ORDER BY r.seq LIMIT/' "$same"
 rule 'more grants than were read' postgres/rows.rs 's/self.rows.bounds.known_to.insert((key, bucket), last);/let _ = last;/' "$same"
 rule 'a hold is due one millisecond late' postgres/rows.rs "s/state = 'pending' AND expires_at <= a.now/state = 'pending' AND expires_at < a.now/" "$same"
 rule 'the next expiry of a hold is unknown' postgres/rows.rs 's/named.ends.checked_add(1) };/Some(0_i64) };/' "$same"
 rule 'what has expired is not all of a balance' postgres/rows.rs 's/.filter(|_| !named.seen.contains(&account.id))//' postgres::commands_of_other_accounts
-rule 'a column of another one' postgres/write.rs 's/held = c.held, captured = c.captured, expired/held = c.held, captured = c.held, expired/' "$same"
+rule 'a column of another one' postgres/batch.sql 's/held = helds\[c.i\], captured = captures/held = helds[c.i], captured = helds/' "$same"
 rule 'a batch overtakes a command that waits' postgres/writer.rs 's/round.later.add(command, Some(key));/let _ = key;/' postgres::commands_of_other_accounts
 rule 'a repetition is not durable' postgres/writer.rs 's/false if repeats => /false if false => /' postgres::each_transaction
 rule 'what has expired is not looked for' postgres/named.rs 's/|| account.is_due(now)/|| false/' "$same"
 rule 'what is due next is not kept' postgres/write.rs 's/account.next_due.map(|due| number(due.get()))/None::<i64>/' "$same"
 rule 'a hold that is denied knows nothing that is held' postgres/rows.rs 's/self.rows.bounds.partly_held.insert(key);/let _ = key;/' "$same"
-rule 'a batch that has changed too little commits' postgres/write.rs 's/1 \/ (count(\*) = ", $count, ")::int/1 + (count(*) = ", $count, ")::int/' postgres::a_row_that
-rule 'a stopped process keeps its locks' postgres/writer.rs 's/SET LOCAL idle_in_transaction_session_timeout = 5000; //' postgres::each_transaction
+rule 'a batch that has changed too little commits' postgres/batch.sql 's/IF changed <> rows THEN/IF false THEN/' postgres::a_row_that
+rule 'a stopped process keeps its locks' postgres/batch.sql "s/set_config('idle_in_transaction_session_timeout', '5000', true), //" postgres::each_transaction
 rule 'a locked account is not skipped' postgres/writer.rs 's/rows::read(client, \&named, skips, round.given)/rows::read(client, \&named, skips \&\& false, round.given)/' postgres::a_locked_account
 # Of the order in which entries are read.
 rule 'a file knows a cursor of another history' sqlite/rows.rs 's/ WHERE number = ?1 AND digest = ?2/ WHERE number = ?1 AND ?2 = ?2/' feed::
