@@ -320,7 +320,7 @@ export class Gate implements Disposable {
 }
 
 export interface LedgerOptions {
-  /** `https://…`, or `http://` and a loopback address. */
+  /** `https://…`, `unix:` and a path, or `http://` and a loopback address. */
   readonly url: string;
   readonly secret?: string;
   /** The file of the secret. It is read again at each `reload` of a gate, and when the service refuses the old one. */

@@ -386,6 +386,10 @@ ORBGATE_SET_INT(orbgate_ledger_replied_set_status, 45, 2) /* The HTTP status; 0 
 ORBGATE_SET_STR(orbgate_ledger_replied_set_body, 45, 3) /* The body. */
 ORBGATE_SET_STR(orbgate_ledger_replied_set_failure, 45, 4) /* Why there is no answer, in a word or a few. */
 
+ORBGATE_BEGIN(orbgate_check_ledger_begin, 46) /* Reads the URL of a ledger service, and the secret for it. Answered by `LedgerAt` or `Failed`. */
+ORBGATE_SET_STR(orbgate_check_ledger_set_url, 46, 1) /* `https://…`, `http://` and a loopback address, or `unix:` and a path. */
+ORBGATE_SET_STR(orbgate_check_ledger_set_secret, 46, 2) /* The secret, as its file or a setting says it. */
+
 /* Checks that each route that consumes orbs has an amount or a function, and that functions have routes. Answered by `Done` or `Failed`. */
 ORBGATE_BEGIN(orbgate_check_amounts_begin, 37)
 ORBGATE_ADD_STR(orbgate_check_amounts_add_function, 37, 1) /* The routes with a function, as the policy names them. */
@@ -432,6 +436,7 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
     ORBGATE_WIRE_FORMS(93, 130, 129, 1, 1, 1, 1) /* Ledgered */
     ORBGATE_WIRE_FORMS(94, 130, 129) /* Responded */
     ORBGATE_WIRE_FORMS(98, 131) /* VisibleNames */
+    ORBGATE_WIRE_FORMS(99, 131, 131, 131, 129) /* LedgerAt */
     ORBGATE_WIRE_FORMS(1, 1, 1, 3) /* Diagnostic */
     ORBGATE_WIRE_FORMS(2, 1, 3, 3, 3, 3, 3, 3, 3, 1) /* Token */
     ORBGATE_WIRE_FORMS(3, 131, 131) /* CallHeader */
@@ -689,6 +694,12 @@ ORBGATE_GET_INT(orbgate_responded_get_end, 94, 2) /* For `response` of `Ended`. 
 
 #define ORBGATE_MESSAGE_VISIBLE_NAMES 98u /* The names that the token may pass, in their order. */
 ORBGATE_GET_STR(orbgate_visible_names_get_names, 98, 1) /* The names, one on each line. */
+
+#define ORBGATE_MESSAGE_LEDGER_AT 99u /* Where a ledger service is. */
+ORBGATE_GET_STR(orbgate_ledger_at_get_base, 99, 1) /* The URL to which the paths of messages are appended. */
+ORBGATE_GET_STR(orbgate_ledger_at_get_socket, 99, 2) /* The path of the Unix socket to connect to; empty if the connection is that of `base`. */
+ORBGATE_GET_STR(orbgate_ledger_at_get_secret, 99, 3) /* The secret for `Authorization: Bearer`. */
+ORBGATE_GET_INT(orbgate_ledger_at_get_most_bytes, 99, 4) /* A longer answer of the service counts as none. */
 
 /* Diagnostic: An error of a configuration. */
 ORBGATE_GET_INT(orbgate_diagnostic_get_line, 1, 1) /* Line, from 1. */

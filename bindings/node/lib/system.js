@@ -2,7 +2,9 @@
 // What Node has and browsers do not: shared libraries and files.
 const { subscribe } = require("node:diagnostics_channel");
 const fs = require("node:fs");
+const http = require("node:http");
 const path = require("node:path");
+const { Readable } = require("node:stream");
 const { fileURLToPath } = require("node:url");
 const { given } = require("./given.js");
 const { CODES } = require("./layout.js");
@@ -136,6 +138,22 @@ function readSecret(isFile, name) {
 }
 
 /**
+ * Like `fetch`, over a Unix socket.
+ * @param {string} socketPath
+ * @param {string} path
+ * @param {{ method: string, headers: Record<string, string>, body: string, signal: AbortSignal }} options
+ * @returns {Promise<{ status: number, body: ReadableStream<Uint8Array> }>}
+ */
+function fetchOver(socketPath, path, { body, ...options }) {
+  return new Promise((resolve, reject) => {
+    const request = http.request({ socketPath, path, ...options }, (response) => {
+      resolve({ status: response.statusCode ?? 0, body: /** @type {any} */ (Readable.toWeb(response)) });
+    });
+    request.on("error", reject).end(body);
+  });
+}
+
+/**
  * What fetches keys: through the proxy of the environment, if there is one. This machine is reached without.
  * @returns {import("../gate.js").FetchKeys}
  */
@@ -167,4 +185,4 @@ function readOpened(opened) {
   return bytes.subarray(0, end);
 }
 
-module.exports = { open, openQuestions, read, fetcher, fileURLToPath, readRegular, readSecret, unreadable, subscribe };
+module.exports = { open, openQuestions, read, fetcher, fetchOver, fileURLToPath, readRegular, readSecret, unreadable, subscribe };

@@ -24,6 +24,9 @@ const read = (url) => fetch(url);
 
 const fetcher = () => fetch;
 
+/** @returns {Promise<never>} */
+const fetchOver = () => Promise.reject(new TypeError("there are no Unix sockets here"));
+
 /** @param {URL} url */
 const fileURLToPath = (url) => url.href;
 
@@ -54,4 +57,4 @@ const unreadable = () => undefined;
 /** The frameworks that publish what they do are those of Node. */
 const subscribe = (/** @type {string} */ _channel, /** @type {(message: any) => void} */ _hear) => {};
 
-module.exports = { open, openQuestions, read, fileURLToPath, readRegular, readSecret, subscribe, unreadable };
+module.exports = { open, openQuestions, read, fetchOver, fileURLToPath, readRegular, readSecret, subscribe, unreadable };

@@ -3,7 +3,10 @@
 const test = require("node:test");
 const assert = require("node:assert/strict");
 const crypto = require("node:crypto");
+const fs = require("node:fs");
 const http = require("node:http");
+const os = require("node:os");
+const path = require("node:path");
 const { once } = require("node:events");
 const { WebSocketServer, WebSocket } = require("ws");
 
@@ -27,8 +30,9 @@ const SECRET = "secret-of-a-gate-0123456789";
 /**
  * A ledger that answers holds as `hold` says, and remembers the others.
  * @param {Context} context
+ * @param {string} [socket] instead of a port
  */
-async function service(context) {
+async function service(context, socket) {
   const told = { hold: /** @type {object | null} */ ({ hold: "held", state: "pending", at: 1 }), settles: true, settled: /** @type {unknown[]} */ ([]), extended: 0 };
   const server = http.createServer(async (request, response) => {
     const message = JSON.parse(Buffer.concat(await request.toArray()).toString());
@@ -46,6 +50,12 @@ async function service(context) {
     return response.end(JSON.stringify(message.map((/** @type {any} */ { settlement }) => ({ at: 1, state: settlement === "void" ? "voided" : "captured" }))));
   });
   context.after(() => void server.closeAllConnections()); // One that was opened again has no request.
+  if (socket !== undefined) {
+    server.listen(socket);
+    await once(server, "listening");
+    context.after(() => void server.close());
+    return Object.assign(told, { url: `unix:${socket}` });
+  }
   return Object.assign(told, { url: `http://127.0.0.1:${await listening(context, server)}` });
 }
 
@@ -76,6 +86,20 @@ async function until(isThere) {
 
 const answering = (/** @type {http.IncomingMessage} */ _, /** @type {http.ServerResponse} */ response) => void response.end("answer");
 
+test("each URL of the cases is read or refused", () => {
+  const rows = fs.readFileSync(path.join(__dirname, "../../../policy/cases/gate/ledgers.tsv"), "utf8").trimEnd().split("\n").slice(1);
+  assert.ok(rows.length > 40);
+  for (const row of rows) {
+    const [url, expected] = row.split("\t");
+    const made = () => new Ledger({ url: String(url), secret: SECRET, onCancelled: "void" });
+    if (expected === "refused" || expected === "in the clear") {
+      assert.throws(made, { message: expected === "refused" ? /the URL of a ledger is/ : /in the clear/ }, url);
+    } else {
+      made();
+    }
+  }
+});
+
 test("a charged call verifies its token once", async (context) => {
   const { gate, ledger, bearer } = await charging(context, await service(context), {}, { bonusFromBody: { "POST /run": 100 } });
   const port = await served(context, listener(gate, (request, response) => void response.end(String(allowed(request).charge()?.bonusAllowed))));
@@ -88,6 +112,17 @@ test("a charged call verifies its token once", async (context) => {
   assert.equal(verified - first, first, "each call has one check, or none with koffi");
   assert.ok(first === 1 || !process.env["ORBGATE_LIBRARY"]?.endsWith(".wasm"), String(first));
   await ledger.flush();
+});
+
+test("a ledger is reached over a Unix socket", async (context) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-"));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const of = await service(context, path.join(folder, "ledger"));
+  const { gate, ledger, bearer } = await charging(context, of);
+  const port = await served(context, listener(gate, answering));
+  assert.equal((await ask(port, "GET", "/run", bearer)).status, 200);
+  await ledger.flush();
+  assert.deepEqual(of.settled, [{ capture: 10 }]);
 });
 
 test("a heartbeat extends the holds of calls that run", async (context) => {

@@ -109,9 +109,6 @@ def gate(service: Service, **options: Any) -> tuple[Gate, Ledger]:
 
 
 def test_wrong_settings_are_refused(service: Service) -> None:
-    for url in ("http://ledger.test", "ftp://127.0.0.1", "127.0.0.1:80", "https://user@ledger.test", "http://127.0.0.1/?x"):
-        with pytest.raises(ValueError, match="ledger"):
-            Ledger(url, on_cancelled="void", secret=SECRET)
     secrets: list[dict[str, Any]] = [{}, {"secret": SECRET, "secret_file": "x"}, {"secret": ""}, {"secret": "a\r\nb"}, {"secret": SECRET, "timeout": 30.0}]
     for wrong in secrets:
         with pytest.raises(ValueError, match="secret|timeout"):
@@ -129,6 +126,18 @@ def test_wrong_settings_are_refused(service: Service) -> None:
         Gate(policy(), ISSUER.tokens, ledger=ledger, amounts={"GET /walk": lambda headers, token: 1})
     with pytest.raises(ValueError, match="ledger"):
         Gate(policy(), ISSUER.tokens, amounts={"GET /run": lambda headers, token: 1})
+
+
+def test_each_url_of_the_cases_is_read_or_refused() -> None:
+    _, *rows = (Path(__file__).parents[3] / "policy/cases/gate/ledgers.tsv").read_text("utf-8").splitlines()
+    assert len(rows) > 40
+    for row in rows:
+        url, expected = row.split("\t")
+        if expected in ("refused", "in the clear"):
+            with pytest.raises(ValueError, match="the URL of a ledger is" if expected == "refused" else expected):
+                Ledger(url, on_cancelled="void", secret=SECRET)
+        else:
+            Ledger(url, on_cancelled="void", secret=SECRET)
 
 
 def test_the_log_states_how_a_gate_charges(service: Service, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -39,6 +39,7 @@ pub use crate::mcp::reading::Reading;
 pub use crate::mcp::response::{McpEnd, McpResponse};
 pub use crate::metadata::Metadata;
 pub use crate::next::Next;
+pub use crate::orbs::address::LedgerAddress;
 pub use crate::orbs::charge::{Amount, Charging, HoldCommand, HoldId, NoAmount, Unpaid};
 pub use crate::orbs::holds::{HoldAnswer, Holds, Output, SettleAnswer};
 pub use crate::orbs::outcome::{HandlerOutcome, Settlement};

@@ -89,7 +89,7 @@ mod _native {
     #[pymodule_export]
     use super::openapi::{openapi_check, openapi_export, openapi_import};
     #[pymodule_export]
-    use super::orbs::{Call, Hold, Orbs};
+    use super::orbs::{Call, Hold, Orbs, ledger_address, ledger_secret};
     /// The maximum length of a ledger service's answer, in bytes.
     #[pymodule_export]
     const LEDGER_REPLY_LIMIT: usize = super::orbs::MOST_BYTES;

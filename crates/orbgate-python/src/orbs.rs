@@ -4,8 +4,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use orbgate_gate::{
-    Amount, Charging, HandlerOutcome, HoldId, HoldStep, LedgerCall, LedgerReply, Matched, McpCall, McpOrbs,
-    McpResponse, OnCancelled, OrbRules, RemoteHolds, Unpaid,
+    Amount, Charging, HandlerOutcome, HoldId, HoldStep, LedgerAddress, LedgerCall, LedgerReply, Matched, McpCall,
+    McpOrbs, McpResponse, OnCancelled, OrbRules, RemoteHolds, Unpaid,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,6 +14,21 @@ use crate::answer::Answer;
 use crate::error::guarded;
 use crate::gate::{Gate, duration};
 use crate::text::Text;
+
+/// Where a ledger service is: whether the connection is encrypted, the host, the port, what comes before each path, and the
+/// socket.
+#[pyfunction]
+pub(crate) fn ledger_address(url: &str) -> PyResult<(bool, String, u16, String, Option<String>)> {
+    let LedgerAddress { is_tls, host, port, prefix, socket, .. } =
+        LedgerAddress::new(url).map_err(PyValueError::new_err)?;
+    Ok((is_tls, host, port, prefix, socket))
+}
+
+/// The secret for a ledger service in a text.
+#[pyfunction]
+pub(crate) fn ledger_secret(text: &str) -> PyResult<&str> {
+    LedgerAddress::secret(text).map_err(PyValueError::new_err)
+}
 
 /// The holds of a process in one ledger service.
 #[pyclass(frozen, module = "orbgate._native")]

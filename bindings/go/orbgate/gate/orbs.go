@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -24,7 +23,7 @@ import (
 // A Ledger is the ledger service in which a gate holds the orbs of each call that consumes before its handler runs, and charges
 // them if it succeeds. URL, OnCancelled, and one of Secret and SecretFile are required.
 type Ledger struct {
-	// URL is https, or http and a loopback address.
+	// URL is https, http and a loopback address, or unix: and a path.
 	URL string
 	// Secret is the secret of gates. SecretFile is its file, which is read again by [Gate.Reload], and when the service refuses
 	// the old one.
@@ -60,9 +59,6 @@ const (
 
 var errOutside = errors.New("gate: a gate with a ledger charges in Mux, Middleware and ServeRouted, which see how a handler ends")
 
-// The longest answer of the service that counts.
-const mostReply = 1 << 20
-
 // The holds of a gate in its ledger service.
 type orbs struct {
 	gate   *Gate
@@ -70,9 +66,9 @@ type orbs struct {
 	client *http.Client
 	use    steps.UseLedger
 	// Of the step, which is asked one question after another.
-	mutex  sync.Mutex
-	step   *steps.Step
-	secret string
+	mutex sync.Mutex
+	step  *steps.Step
+	at    steps.LedgerAt
 	// What was counted of the step, and whether it has settlements or the settling goroutine has to look for some.
 	counted   steps.Ledgered
 	isWaiting bool
@@ -84,14 +80,6 @@ func newOrbs(g *Gate, ledger Ledger) (*orbs, error) {
 	if (ledger.Secret == "") == (ledger.SecretFile == "") {
 		return nil, errors.New("gate: a ledger needs either Secret or SecretFile")
 	}
-	at, err := url.Parse(ledger.URL)
-	if err != nil || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
-		return nil, errors.New("gate: the URL of a ledger is https, or http and a loopback address")
-	}
-	if address := net.ParseIP(at.Hostname()); at.Scheme == "http" && at.Hostname() != "localhost" && !address.IsLoopback() {
-		return nil, errors.New("gate: a ledger elsewhere needs https: its secret would be sent in the clear")
-	}
-	ledger.URL = strings.TrimRight(ledger.URL, "/")
 	use := steps.UseLedger{
 		CapturesCancelled: ledger.OnCancelled == Capture, VoidsCancelled: ledger.OnCancelled == Void,
 		TTLMS: uint64(ledger.TTL.Milliseconds()), TimeoutMS: uint64(ledger.Timeout.Milliseconds()), Queue: uint64(ledger.Queue),
@@ -105,13 +93,21 @@ func newOrbs(g *Gate, ledger Ledger) (*orbs, error) {
 	if !isStated(ledger.OnCancelled) {
 		return nil, errors.New("gate: OnCancelled is Capture or Void; it has no default")
 	}
-	o := &orbs{gate: g, ledger: ledger, client: clientOf(ledger.Client), use: use, wake: make(chan struct{}, 1), secret: ledger.Secret}
+	o := &orbs{gate: g, ledger: ledger, client: clientOf(ledger.Client), use: use, wake: make(chan struct{}, 1)}
 	o.amounts = map[string]func(*http.Request, *Token) (uint64, error){}
 	for route, amount := range ledger.Amounts {
 		o.amounts[shapeOf(route)] = amount
 	}
 	if err := o.readSecret(); err != nil {
 		return nil, err
+	}
+	if socket := o.at.Socket; socket != "" {
+		if ledger.Client != nil {
+			return nil, errors.New("gate: a ledger over a Unix socket has a Client of its own")
+		}
+		o.client.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		}}
 	}
 	if _, err := o.ask(nil); err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
@@ -138,14 +134,15 @@ func (o *orbs) readSecret() error {
 		if err != nil {
 			return fmt.Errorf("gate: cannot read a ledger's secret: %w", err)
 		}
-		secret = strings.TrimSpace(string(text))
+		secret = string(text)
 	}
-	if secret == "" || strings.ContainsFunc(secret, func(r rune) bool { return r < '!' || r > '~' }) {
-		return errors.New("gate: a ledger's secret has only visible ASCII characters, and at least one")
+	var step steps.Step
+	if err := o.gate.raw.Ask(nil, &steps.CheckLedger{URL: o.ledger.URL, Secret: secret}, &step); err != nil {
+		return fmt.Errorf("gate: %w", err)
 	}
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	o.secret = secret
+	o.at = step.LedgerAt
 	return nil
 }
 
@@ -382,15 +379,10 @@ func (o *orbs) report(now steps.Ledgered) {
 func (o *orbs) post(path string, body []byte, timeoutMS uint64) (uint64, string) {
 	ctx, cancel := context.WithTimeout(o.gate.background, time.Duration(timeoutMS)*time.Millisecond)
 	defer cancel()
-	o.mutex.Lock()
-	secret := o.secret
-	o.mutex.Unlock()
-	status, answer, err := o.once(ctx, path, body, secret)
+	at := o.place()
+	status, answer, err := o.once(ctx, path, body, at)
 	if err == nil && status == http.StatusUnauthorized && o.ledger.SecretFile != "" && o.readSecret() == nil {
-		o.mutex.Lock()
-		again := o.secret
-		o.mutex.Unlock()
-		if again != secret {
+		if again := o.place(); again.Secret != at.Secret {
 			status, answer, err = o.once(ctx, path, body, again)
 		}
 	}
@@ -412,19 +404,26 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-func (o *orbs) once(ctx context.Context, path string, body []byte, secret string) (uint64, string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, o.ledger.URL+path, bytes.NewReader(body))
+// Where the service is, and its secret.
+func (o *orbs) place() steps.LedgerAt {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return o.at
+}
+
+func (o *orbs) once(ctx context.Context, path string, body []byte, at steps.LedgerAt) (uint64, string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, at.Base+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, "", err
 	}
-	request.Header.Set("Authorization", "Bearer "+secret)
+	request.Header.Set("Authorization", "Bearer "+at.Secret)
 	request.Header.Set("Content-Type", "application/json")
 	answer, err := o.client.Do(request)
 	if err != nil {
 		return 0, "", err
 	}
 	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, mostReply+1))
+	text, err := io.ReadAll(io.LimitReader(answer.Body, int64(at.MostBytes)+1))
 	return uint64(answer.StatusCode), string(text), err
 }
 

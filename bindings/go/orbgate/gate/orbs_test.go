@@ -5,9 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -153,6 +160,60 @@ func (l *ledgered) set(hold string, settles bool) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.hold, l.settles = hold, settles
+}
+
+func TestEachURLOfTheCasesIsReadOrRefused(t *testing.T) {
+	text, err := os.ReadFile("../../../../policy/cases/gate/ledgers.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(strings.TrimRight(string(text), "\n"), "\n")[1:]
+	if len(rows) < 40 {
+		t.Fatal(len(rows))
+	}
+	i := newIssuer(t)
+	engine, err := orbgate.FromYAML("orbgate: 1\napis: { a: { base_path: '', scopes: { 'write:a': { orbs: 3, routes: [POST /a] } } } }\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	for _, row := range rows {
+		url, expected, _ := strings.Cut(row, "\t")
+		made, err := gate.New(gate.Config{
+			Policy: orbgate.NewHandle(engine), Tokens: i.tokens() + "    account: subject\n", Logger: slog.New(slog.DiscardHandler),
+			Ledger: &gate.Ledger{URL: url, Secret: "0123456789abcdef0123456789abcdef", OnCancelled: gate.Void},
+		})
+		message := map[string]string{"refused": "the URL of a ledger is", "in the clear": "in the clear"}[expected]
+		switch {
+		case err == nil:
+			made.Close()
+			if message != "" {
+				t.Error(url)
+			}
+		case message == "" || !strings.Contains(err.Error(), message):
+			t.Error(url, err)
+		}
+	}
+}
+
+func TestALedgerIsReachedOverAUnixSocket(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "ledger")
+	l := newLedgered(t, func(config *gate.Config) {
+		to := config.Ledger.URL
+		listener, err := net.Listen("unix", socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, _ := url.Parse(to)
+		server := &http.Server{Handler: httputil.NewSingleHostReverseProxy(at)}
+		go server.Serve(listener)
+		t.Cleanup(func() { server.Close() })
+		config.Ledger.URL = "unix:" + socket
+	})
+	if answer := l.serve(t, func(http.ResponseWriter, *http.Request) {})(); answer.StatusCode != http.StatusOK {
+		t.Error(answer.Status)
+	}
+	l.until(t, func() bool { return len(l.settled) == 1 })
 }
 
 func TestAHeartbeatExtendsTheHoldsOfCallsThatRun(t *testing.T) {

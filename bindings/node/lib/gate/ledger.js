@@ -1,6 +1,6 @@
 "use strict";
 // A ledger service: holds the orbs of calls before their handlers run, and settles them afterwards.
-const { readSecret } = require("#system");
+const { fetchOver, readSecret } = require("#system");
 const { NAMES } = require("../names.js");
 const { monotonicMs, read, tell } = require("./keys.js");
 const { MESSAGES } = require("./messages.js");
@@ -9,17 +9,14 @@ const { Steps } = require("./steps.js");
 /** @typedef {import("./messages.js").Charge} Charge */
 /** @typedef {import("./messages.js").HoldStep} HoldStep */
 
-const LOOPBACK = ["127.0.0.1", "[::1]", "localhost"];
-
-/** A longer answer of the service does not count. */
-const MOST_BYTES = 1 << 20;
-
 const OPTIONS = ["url", "secret", "secretFile", "onCancelled", "onToolError", "onInputRequired", "ttlMs", "timeoutMs", "queue"];
 
 class Ledger {
   #url;
   #file;
-  #secret = "";
+  #given;
+  /** Where the service is, and its secret. */
+  #at;
   #use;
   /** The library's part. */
   #step;
@@ -40,7 +37,7 @@ class Ledger {
     if (other !== undefined) {
       throw new TypeError(`a ledger has no option \`${other}\``);
     }
-    this.#url = urlOf(url);
+    this.#url = String(url);
     if ((secret === undefined) === (secretFile === undefined)) {
       throw new TypeError("a ledger needs either `secret` or `secretFile`");
     }
@@ -52,8 +49,8 @@ class Ledger {
     }
     this.chargesMcp = onToolError !== undefined;
     this.#file = secretFile;
-    this.#secret = secret === undefined ? "" : checked(secret);
-    this.readSecret();
+    this.#given = secret;
+    this.#at = this.#read();
     this.#use = { number: MESSAGES.USE_LEDGER, capturesCancelled: onCancelled === "capture", voidsCancelled: onCancelled === "void", ttlMs, timeoutMs, queue,
       capturesToolErrors: onToolError === "capture", voidsToolErrors: onToolError === "void",
       capturesInputRequired: onInputRequired === "capture", voidsInputRequired: onInputRequired === "void" };
@@ -61,10 +58,13 @@ class Ledger {
   }
 
   readSecret() {
-    if (this.#file !== undefined) {
-      const secret = readSecret(true, this.#file);
-      this.#secret = checked((typeof secret === "string" ? secret : new TextDecoder().decode(secret)).trim());
-    }
+    this.#at = this.#read();
+  }
+
+  #read() {
+    const secret = this.#file === undefined ? this.#given : readSecret(true, this.#file);
+    const text = secret instanceof Uint8Array ? new TextDecoder().decode(secret) : String(secret);
+    return /** @type {import("./messages.js").LedgerAt} */ (Steps.ask({ number: MESSAGES.CHECK_LEDGER, url: this.#url, secret: text }));
   }
 
   /**
@@ -199,16 +199,18 @@ class Ledger {
     const signal = AbortSignal.timeout(timeoutMs);
     const text = new TextDecoder().decode(body); // The library's memory changes.
     const send = async () => {
-      const headers = { "authorization": `Bearer ${this.#secret}`, "content-type": "application/json" };
-      const response = await fetch(this.#url + path, { method: "POST", redirect: "manual", signal, headers, body: text });
-      return { status: response.status, body: await read(response.body, MOST_BYTES) ?? new Uint8Array(0) };
+      const { base, socket, secret, mostBytes } = this.#at;
+      const headers = { "authorization": `Bearer ${secret}`, "content-type": "application/json" };
+      const options = { method: "POST", redirect: /** @type {const} */ ("manual"), signal, headers, body: text };
+      const response = await (socket === "" ? fetch(base + path, options) : fetchOver(socket, path, options));
+      return { status: response.status, body: await read(response.body, mostBytes) ?? new Uint8Array(0) };
     };
     try {
-      const secret = this.#secret;
+      const { secret } = this.#at;
       let reply = await send();
       if (reply.status === 401 && this.#file !== undefined) {
         this.readSecret();
-        reply = this.#secret === secret ? reply : await send();
+        reply = this.#at.secret === secret ? reply : await send();
       }
       this.#tell(reply, "");
       return reply;
@@ -228,26 +230,6 @@ class Ledger {
   #tell(reply, failure) {
     tell(this.observer.log, this.#replyTo({ number: MESSAGES.LEDGER_REPLIED, url: this.#url, ...reply, failure }));
   }
-}
-
-/** @param {string} url */
-function urlOf(url) {
-  const { protocol, hostname, username, password, search, hash } = new URL(url);
-  if (!["http:", "https:"].includes(protocol) || username || password || search || hash) {
-    throw new TypeError("the URL of a ledger is `https://…`, or `http://` and a loopback address");
-  }
-  if (protocol === "http:" && !LOOPBACK.includes(hostname)) {
-    throw new TypeError("a ledger elsewhere needs `https://`: its secret would be sent in the clear");
-  }
-  return url.replace(/\/+$/, "");
-}
-
-/** @param {string} secret */
-function checked(secret) {
-  if (!/^[!-~]+$/.test(secret)) {
-    throw new TypeError("a ledger's secret has only visible ASCII characters, and at least one");
-  }
-  return secret;
 }
 
 module.exports = { Ledger };

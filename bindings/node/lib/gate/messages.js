@@ -245,6 +245,10 @@ const QUESTIONS = {
     body: text(3),
     failure: text(4),
   }),
+  CHECK_LEDGER: new Message(46, {
+    url: text(1),
+    secret: text(2),
+  }),
   CHECK_AMOUNTS: new Message(37, {
     functions: texts(1),
   }),
@@ -383,6 +387,12 @@ const ANSWERS = {
   VISIBLE_NAMES: new Message(98, {
     names: critical(string(1)),
   }),
+  LEDGER_AT: new Message(99, {
+    base: critical(string(1)),
+    socket: critical(string(2)),
+    secret: critical(string(3)),
+    mostBytes: critical(integer(4)),
+  }),
 };
 
 /** @typedef {Part<Given<typeof SecretPart>>} Secret */
@@ -420,6 +430,7 @@ const ANSWERS = {
 /** @typedef {Given<typeof QUESTIONS.NEXT_LEDGER_CALL>} NextLedgerCall */
 /** @typedef {Given<typeof QUESTIONS.LEDGER_CALLED>} LedgerCalled */
 /** @typedef {Given<typeof QUESTIONS.LEDGER_REPLIED>} LedgerReplied */
+/** @typedef {Given<typeof QUESTIONS.CHECK_LEDGER>} CheckLedger */
 /** @typedef {Given<typeof QUESTIONS.CHECK_AMOUNTS>} CheckAmounts */
 /** @typedef {Given<typeof QUESTIONS.READ_RESPONSE>} ReadResponse */
 /** @typedef {Given<typeof QUESTIONS.RESPONSE_BEGINS>} ResponseBegins */
@@ -443,6 +454,7 @@ const ANSWERS = {
 /** @typedef {Made<typeof ANSWERS.LEDGERED>} Ledgered */
 /** @typedef {Made<typeof ANSWERS.RESPONDED>} Responded */
 /** @typedef {Made<typeof ANSWERS.VISIBLE_NAMES>} VisibleNames */
+/** @typedef {Made<typeof ANSWERS.LEDGER_AT>} LedgerAt */
 
 /** A question. @typedef {Given<typeof QUESTIONS[keyof typeof QUESTIONS]>} Question */
 /** An answer. @typedef {Made<typeof ANSWERS[keyof typeof ANSWERS]>} Reply */

@@ -13,6 +13,9 @@ from ._terms import Detail, Effect, Reason, TokenKind
 DECOMPRESSED_LIMIT: int
 FALSE: list[str]
 LEDGER_REPLY_LIMIT: int
+
+def ledger_address(url: str) -> tuple[bool, str, int, str, str | None]: ...
+def ledger_secret(text: str) -> str: ...
 LINE_LIMIT: int
 MAX_POLICY_BYTES: int
 MOST_LINES: int

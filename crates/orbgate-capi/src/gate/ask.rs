@@ -287,6 +287,7 @@ const fn is_next(question: &Question<'_>, state: &State, is_new: bool) -> bool {
         | Question::CheckRoutes(_)
         | Question::Drop
         | Question::UseLedger(_)
+        | Question::CheckLedger(_)
         | Question::CheckAmounts(_)
         | Question::ReadResponse(_)
         | Question::Visible(_) => is_new,

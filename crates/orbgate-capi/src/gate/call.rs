@@ -33,6 +33,7 @@ impl Asking<'_> {
             Question::NextLedgerCall(question) => self.next_ledger_call(&question),
             Question::LedgerCalled(question) => self.ledger_called(&question),
             Question::LedgerReplied(question) => self.ledger_replied(&question),
+            Question::CheckLedger(question) => self.check_ledger(&question),
             Question::CheckAmounts(question) => self.check_amounts(&question),
             Question::ReadResponse(question) => self.read_response(&question),
             Question::ResponseBegins(question) => self.response_begins(&question),

@@ -31,6 +31,7 @@ pub(super) enum Question<'a> {
     NextLedgerCall(NextLedgerCall),
     LedgerCalled(LedgerCalled<'a>),
     LedgerReplied(LedgerReplied<'a>),
+    CheckLedger(CheckLedger<'a>),
     CheckAmounts(CheckAmounts<'a>),
     ReadResponse(ReadResponse<'a>),
     ResponseBegins(ResponseBegins<'a>),
@@ -68,6 +69,7 @@ impl<'a> Question<'a> {
             35 => NextLedgerCall::read(fields).map(Self::NextLedgerCall),
             36 => LedgerCalled::read(fields).map(Self::LedgerCalled),
             45 => LedgerReplied::read(fields).map(Self::LedgerReplied),
+            46 => CheckLedger::read(fields).map(Self::CheckLedger),
             37 => CheckAmounts::read(fields).map(Self::CheckAmounts),
             38 => ReadResponse::read(fields).map(Self::ReadResponse),
             39 => ResponseBegins::read(fields).map(Self::ResponseBegins),
@@ -842,6 +844,28 @@ impl<'a> Form<'a> for LedgerReplied<'a> {
     }
 }
 
+/// Reads the URL of a ledger service, and the secret for it. Answered by `LedgerAt` or `Failed`.
+#[derive(Default)]
+pub(super) struct CheckLedger<'a> {
+    /// `https://…`, `http://` and a loopback address, or `unix:` and a path.
+    pub(super) url: &'a str,
+    /// The secret, as its file or a setting says it.
+    pub(super) secret: &'a str,
+}
+
+impl<'a> Form<'a> for CheckLedger<'a> {
+    #[inline]
+    fn read(fields: &'a [u8]) -> OrStatus<Self> {
+        let mut read = Self::default();
+        each(fields, |number, bytes, seen| match number {
+            1 => read.url.fill(1, bytes, seen),
+            2 => read.secret.fill(2, bytes, seen),
+            _ => Err(INVALID),
+        })?;
+        Ok(read)
+    }
+}
+
 /// Checks that each route that consumes orbs has an amount or a function, and that functions have routes. Answered by `Done` or `Failed`.
 #[derive(Default)]
 pub(super) struct CheckAmounts<'a> {
@@ -1607,6 +1631,38 @@ impl Item for VisibleNames<'_> {
     fn item(&self, number: u32, to: &mut Writer<'_>) -> OrStatus {
         to.fields(number, |to| {
             self.names.put(CRITICAL | 1, to)?;
+            Ok(())
+        })
+    }
+}
+
+/// Where a ledger service is.
+#[derive(Default)]
+pub(super) struct LedgerAt<'a> {
+    /// The URL to which the paths of messages are appended.
+    pub(super) base: &'a str,
+    /// The path of the Unix socket to connect to; empty if the connection is that of `base`.
+    pub(super) socket: &'a str,
+    /// The secret for `Authorization: Bearer`.
+    pub(super) secret: &'a str,
+    /// A longer answer of the service counts as none.
+    pub(super) most_bytes: u64,
+}
+
+impl LedgerAt<'_> {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        self.item(99, to)
+    }
+}
+
+impl Item for LedgerAt<'_> {
+    #[inline]
+    fn item(&self, number: u32, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(number, |to| {
+            self.base.put(CRITICAL | 1, to)?;
+            self.socket.put(CRITICAL | 2, to)?;
+            self.secret.put(CRITICAL | 3, to)?;
+            self.most_bytes.put(CRITICAL | 4, to)?;
             Ok(())
         })
     }

@@ -3,8 +3,8 @@
 use core::time::Duration;
 
 use orbgate_gate::{
-    Amount, Charging, HandlerOutcome, HoldCommand, HoldStep as Next, LedgerReply, McpCall, McpEnd, McpOrbs,
-    McpResponse, OnCancelled, OrbRules, RemoteHolds, Statement, Uncharged, Unpaid,
+    Amount, Charging, HandlerOutcome, HoldCommand, HoldStep as Next, LedgerAddress, LedgerReply, McpCall, McpEnd,
+    McpOrbs, McpResponse, OnCancelled, OrbRules, RemoteHolds, Statement, Uncharged, Unpaid,
 };
 use orbgate_token::ConfigError;
 
@@ -218,6 +218,22 @@ impl Asking<'_> {
             Some(notice) => self.stated(Ok(notice)),
             None => self.done(),
         }
+    }
+
+    pub(super) fn check_ledger(&mut self, question: &CheckLedger<'_>) -> OrStatus {
+        let read =
+            LedgerAddress::new(question.url).and_then(|address| Ok((address, LedgerAddress::secret(question.secret)?)));
+        let (address, secret) = match read {
+            Ok(read) => read,
+            Err(message) => return self.failed(&refused(message)),
+        };
+        let told = LedgerAt {
+            base: &address.to_string(),
+            socket: address.socket.as_deref().unwrap_or_default(),
+            secret,
+            most_bytes: u64::try_from(LedgerReply::MOST_BYTES).unwrap_or(u64::MAX),
+        };
+        told.write(&mut self.to())
     }
 
     pub(super) fn check_amounts(&mut self, question: &CheckAmounts<'_>) -> OrStatus {

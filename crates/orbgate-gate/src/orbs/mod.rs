@@ -3,6 +3,7 @@
 //! Nothing here does I/O or reads a clock. The program sends commands to a ledger, reports the answers, and passes the
 //! time.
 
+pub(crate) mod address;
 pub(crate) mod charge;
 pub(crate) mod holds;
 pub(crate) mod outcome;

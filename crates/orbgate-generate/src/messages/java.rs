@@ -4,7 +4,7 @@ use super::shape::{Field, Message, Messages, ValueType};
 use crate::table::MADE;
 
 /// For what this package doesn't do: hold orbs in a ledger, serve MCP, and pass secrets on.
-const LEFT_OUT: [&str; 26] = [
+const LEFT_OUT: [&str; 28] = [
     "Sources",
     "Checked",
     "ReadSecrets",
@@ -17,6 +17,8 @@ const LEFT_OUT: [&str; 26] = [
     "NextLedgerCall",
     "LedgerCalled",
     "LedgerReplied",
+    "CheckLedger",
+    "LedgerAt",
     "CheckAmounts",
     "ReadResponse",
     "ResponseBegins",

@@ -22,6 +22,7 @@ const (
 	KindLedgered         = 93
 	KindResponded        = 94
 	KindVisibleNames     = 98
+	KindLedgerAt         = 99
 )
 
 type Sources struct {
@@ -493,6 +494,18 @@ func (m *LedgerReplied) Append(to []byte) []byte {
 	return end(w.to, start)
 }
 
+type CheckLedger struct {
+	URL    string
+	Secret string
+}
+
+func (m *CheckLedger) Append(to []byte) []byte {
+	w, start := begin(to, 46)
+	w.text(1, m.URL)
+	w.text(2, m.Secret)
+	return end(w.to, start)
+}
+
 type CheckAmounts struct {
 	Functions []string
 }
@@ -609,6 +622,7 @@ type Reply struct {
 	Ledgered
 	Responded
 	VisibleNames
+	LedgerAt
 }
 
 // Read reads an answer over an earlier one; false if it isn't one, or if it has something unknown and critical.
@@ -653,6 +667,8 @@ func (r *Reply) Read(message []byte) bool {
 		ok = r.Responded.read(fields)
 	case number == KindVisibleNames:
 		ok = r.VisibleNames.read(fields)
+	case number == KindLedgerAt:
+		ok = r.LedgerAt.read(fields)
 	default:
 		ok = false
 	}
@@ -1019,6 +1035,25 @@ func (m *VisibleNames) read(fields []byte) bool {
 	r := newReader(fields)
 	for r.pass() {
 		r.text(critical|1, &m.Names)
+	}
+	return r.isRight()
+}
+
+type LedgerAt struct {
+	Base      string
+	Socket    string
+	Secret    string
+	MostBytes uint64
+}
+
+func (m *LedgerAt) read(fields []byte) bool {
+	*m = LedgerAt{}
+	r := newReader(fields)
+	for r.pass() {
+		r.text(critical|1, &m.Base)
+		r.text(critical|2, &m.Socket)
+		r.text(critical|3, &m.Secret)
+		r.integer(critical|4, &m.MostBytes)
 	}
 	return r.isRight()
 }

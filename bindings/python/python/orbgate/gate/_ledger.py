@@ -11,7 +11,6 @@ import socket
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from urllib.parse import urlsplit
 
 from .. import _native
 from . import _names
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     _Reply = tuple[int, bytes] | None
     _Steps = Generator[Call | float, _Reply, None]
 
-_LOOPBACK = "127.0.0.1", "::1", "localhost"
 # Calls to the service at once; more wait for their turn, at most for their time limit.
 _MOST_CALLS = 32
 
@@ -61,7 +59,7 @@ class Ledger:
         self.url = url
         self._service = _Service(url)
         self._file = secret_file
-        self._secret = _checked(secret) if secret_file is None and secret is not None else ""
+        self._secret = _native.ledger_secret(secret) if secret_file is None and secret is not None else ""
         self.read_secret()
         self._rules = on_cancelled, on_tool_error, on_input_required, ttl, timeout, queue
         # Counts settlements, with the gate's hook; the last gate's, if several share the ledger.
@@ -76,7 +74,7 @@ class Ledger:
         """Reads the secret's file again. Raises OSError or ValueError; then the old secret stays."""
         if self._file is not None:
             with open(self._file, encoding="ascii") as file:
-                self._secret = _checked(file.read(1024).strip())
+                self._secret = _native.ledger_secret(file.read(1024))
 
     def counts(self) -> dict[str, int]:
         """How many settlements wait for the service, and how many were captured, voided or lost; the orbs that were
@@ -254,24 +252,11 @@ def _sent(steps: _Steps, reply: _Reply) -> Call | float | None:
         return None
 
 
-def _checked(secret: str) -> str:
-    if not secret or not all("!" <= letter <= "~" for letter in secret):
-        raise ValueError("a ledger's secret has only visible ASCII characters, and at least one")
-    return secret
-
-
 class _Service:
     """Connections to a ledger service."""
 
     def __init__(self, url: str) -> None:
-        self._socket = url.removeprefix("unix:") if url.startswith("unix:") else None
-        parts = urlsplit("http://localhost" if self._socket else url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username is not None:
-            raise ValueError("the URL of a ledger is `https://…`, `unix:` and a path, or `http://` and a loopback address")
-        if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
-            raise ValueError("a ledger elsewhere needs `https://`: its secret would be sent in the clear")
-        self._host, self._port, self._prefix = parts.hostname, parts.port, parts.path.rstrip("/")
-        self._is_tls = parts.scheme == "https"
+        self._is_tls, self._host, self._port, self._prefix, self._socket = _native.ledger_address(url)
         self._lock = threading.Lock()
         self._idle: list[http.client.HTTPConnection] = []
 
