@@ -6,7 +6,7 @@ use orbgate::policy::{Api, Diagnostic, RouteRule, ScopeRule};
 use orbgate::{Location, Orbs, OrganisationRule, Policy};
 use orbgate_yaml::quoted;
 
-use crate::document::{self, Document, Need, Operation};
+use crate::document::{Document, Need, Operation};
 use crate::template::{full_path, shape};
 use crate::words::{any_of, words};
 use crate::{Options, left_out, settled};
@@ -58,7 +58,7 @@ pub struct Drift {
 ///
 /// Returns errors in the document as a whole, or in the options for it; never empty.
 pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Drift>, Vec<Diagnostic>> {
-    let mut document = document::read(bytes, options)?;
+    let mut document = crate::read::read(bytes, options)?;
     left_out::duplicates(&mut document);
     let needs: Vec<_> = document.operations.iter().map(|operation| operation.need.as_ref().ok().cloned()).collect();
     forget_charges(&mut document);

@@ -7,8 +7,10 @@ mod export;
 mod json;
 mod left_out;
 mod node;
+mod operations;
 mod parameters;
 mod part;
+mod read;
 mod scheme;
 mod security;
 mod sheet;
@@ -141,7 +143,7 @@ pub struct Note {
 ///
 /// Returns errors in the document as a whole, or in the options for it; never empty.
 pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Diagnostic>> {
-    let mut document = document::read(bytes, options)?;
+    let mut document = read::read(bytes, options)?;
     left_out::duplicates(&mut document);
     let silent = document.operations.iter().find(|operation| {
         let need = operation.need.as_ref();
@@ -254,7 +256,7 @@ fn paths(document: &document::Document, left_out: &mut Vec<LeftOut>, notes: &mut
 /// ```
 #[must_use]
 pub fn is_document(bytes: &[u8]) -> bool {
-    document::is_one(bytes)
+    read::is_one(bytes)
 }
 
 /// The policy's YAML, after leaving out every operation that must be.

@@ -1,7 +1,7 @@
 //! Strings as a policy has them, and whether it accepts them.
 
 use orbgate::{Orbs, Policy};
-use orbgate_analysis::shown::json;
+use orbgate_analysis::shown::{json, one_line};
 use orbgate_yaml::quoted;
 
 /// Whether a policy accepts a string as its name.
@@ -80,4 +80,9 @@ pub(super) fn words(orbs: Option<Orbs>) -> String {
         Some(Orbs::Unstated) => "`orbs: true`".to_owned(),
         Some(Orbs::Amount(amount)) => format!("`orbs: {amount}`"),
     }
+}
+
+/// A comment on one line. A string in the document must not become a comment that `lint` obeys.
+pub(super) fn harmless(text: &str) -> String {
+    one_line(text).replace("orbgate-lint:", "orbgate-lint :")
 }
