@@ -24,7 +24,7 @@ pub(crate) fn ledger_address(url: &str) -> PyResult<(bool, String, u16, String, 
     Ok((is_tls, host, port, prefix, socket))
 }
 
-/// The secret for a ledger service in a text.
+/// The secret for a ledger service in what a file or a setting says.
 #[pyfunction]
 pub(crate) fn ledger_secret(text: &str) -> PyResult<&str> {
     LedgerAddress::secret(text).map_err(PyValueError::new_err)

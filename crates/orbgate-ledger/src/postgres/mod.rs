@@ -2,6 +2,7 @@
 
 mod client;
 mod clock;
+mod columns;
 mod failed;
 mod feed;
 mod named;

@@ -10,9 +10,9 @@ use crate::columns::{self, Columns};
 use crate::model::Rows;
 use crate::plan::{AccountRow, HoldRow};
 use crate::postgres::client::{Client, Statement};
+use crate::postgres::columns::Strings;
 use crate::postgres::failed::{Failed, wrong};
 use crate::postgres::named::{BATCH, Named};
-use crate::postgres::verify::Strings;
 use crate::value::{AccountId, Bucket, Id, Millis, Orbs, Order};
 
 /// What a batch has read. Only accounts that it has locked are in `rows`.

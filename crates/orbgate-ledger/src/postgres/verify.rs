@@ -1,12 +1,12 @@
 //! Checks a ledger, in short reads.
 
-use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use crate::columns::{self, Columns};
+use crate::columns;
 use crate::error::Error;
 use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow};
 use crate::postgres::client::Client;
+use crate::postgres::columns::Strange;
 use crate::postgres::failed::Failed;
 use crate::postgres::feed;
 use crate::postgres::open::Connection;
@@ -19,10 +19,6 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// The rows of a read.
 const PAGE: i64 = 1000;
-
-/// A row that the ledger can't have written.
-#[derive(Debug)]
-pub(crate) struct Strange;
 
 pub(crate) fn verify(connection: &mut Connection) -> Result<Faults, Error> {
     let mut faults = Faults::default();
@@ -108,48 +104,4 @@ fn read(client: &mut Client, key: i64, seq: i64, open: &[Id]) -> Result<Result<R
         })
     };
     Ok(read())
-}
-
-impl Columns for Row {
-    type Error = Strange;
-
-    fn integer(&self, index: usize) -> Result<Option<i64>, Strange> {
-        self.try_get(index).map_err(|_| Strange)
-    }
-
-    fn text(&self, index: usize) -> Result<&str, Strange> {
-        self.try_get(index).map_err(|_| Strange)
-    }
-
-    fn flag(&self, index: usize) -> Result<bool, Strange> {
-        self.try_get(index).map_err(|_| Strange)
-    }
-
-    fn wrong(_: usize) -> Strange {
-        Strange
-    }
-}
-
-/// Columns as strings, in an array, so that one function can return rows of several kinds.
-pub(crate) type Strings<'r> = Vec<Option<&'r str>>;
-
-impl Columns for Strings<'_> {
-    type Error = Strange;
-
-    fn integer(&self, index: usize) -> Result<Option<i64>, Strange> {
-        let text = self.get(index).ok_or(Strange)?;
-        text.map(|text| text.parse().map_err(|_| Strange)).transpose()
-    }
-
-    fn text(&self, index: usize) -> Result<&str, Strange> {
-        self.get(index).copied().flatten().ok_or(Strange)
-    }
-
-    fn flag(&self, index: usize) -> Result<bool, Strange> {
-        self.text(index)?.parse().map_err(|_| Strange)
-    }
-
-    fn wrong(_: usize) -> Strange {
-        Strange
-    }
 }
