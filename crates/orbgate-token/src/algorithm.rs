@@ -167,3 +167,14 @@ impl Parts<'_> {
         }
     }
 }
+
+/// Whether a string can be a signature by a key whose signatures have this many bytes.
+///
+/// ECDSA's numbers must not be 0: libraries have accepted such signatures for any message
+/// (CVE-2022-21449).
+pub(crate) fn can_be(algorithm: Algorithm, signature: &[u8], bytes: usize) -> bool {
+    let is_ecdsa = matches!(algorithm.family(), Family::P256 | Family::P384 | Family::P521);
+    let half = bytes.checked_div(2).unwrap_or(0);
+    let is_zero = |number: &[u8]| number.iter().all(|byte| *byte == 0);
+    signature.len() == bytes && !(is_ecdsa && signature.chunks(half.max(1)).any(is_zero))
+}

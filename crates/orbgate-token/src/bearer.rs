@@ -18,6 +18,59 @@
 ///
 /// Returns why the request is invalid (`invalid_request`). Deny it in any case.
 pub fn bearer<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Result<Option<&'a str>, BearerError> {
+    Ok(token_of(values, &[Scheme::Bearer])?.map(|(_, token)| token))
+}
+
+/// The same for a service that also accepts tokens that are bound to a key of their sender: the token, and whether it came as
+/// `Bearer` or as `DPoP` (RFC 9449 §7.1).
+///
+/// ```
+/// use orbgate_token::{Scheme, bearer_or_dpop};
+///
+/// assert_eq!(bearer_or_dpop([b"DPoP abc.def.ghi".as_slice()]), Ok(Some((Scheme::Dpop, "abc.def.ghi"))));
+/// assert_eq!(bearer_or_dpop([b"Bearer abc.def.ghi".as_slice()]), Ok(Some((Scheme::Bearer, "abc.def.ghi"))));
+/// ```
+///
+/// # Errors
+///
+/// As [`bearer`].
+pub fn bearer_or_dpop<'a>(
+    values: impl IntoIterator<Item = &'a [u8]>,
+) -> Result<Option<(Scheme, &'a str)>, BearerError> {
+    token_of(values, &[Scheme::Bearer, Scheme::Dpop])
+}
+
+/// How `Authorization` presents a token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a verifier must handle each")]
+pub enum Scheme {
+    /// `Bearer` (RFC 6750).
+    #[default]
+    Bearer,
+    /// `DPoP` (RFC 9449).
+    Dpop,
+}
+
+impl Scheme {
+    const fn name(self) -> &'static [u8] {
+        match self {
+            Self::Bearer => b"bearer",
+            Self::Dpop => b"dpop",
+        }
+    }
+
+    /// What follows the scheme, if the value starts with it, in any letter case.
+    fn rest(self, value: &[u8]) -> Option<&[u8]> {
+        let (scheme, rest) = value.split_at_checked(self.name().len())?;
+        let is_whole = rest.first().is_none_or(|byte| !byte.is_ascii_alphanumeric());
+        (is_whole && scheme.eq_ignore_ascii_case(self.name())).then_some(rest)
+    }
+}
+
+fn token_of<'a>(
+    values: impl IntoIterator<Item = &'a [u8]>,
+    schemes: &[Scheme],
+) -> Result<Option<(Scheme, &'a str)>, BearerError> {
     let mut values = values.into_iter();
     let Some(value) = values.next() else {
         return Ok(None);
@@ -25,25 +78,16 @@ pub fn bearer<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Result<Option<&
     if values.next().is_some() {
         return Err(BearerError::Repeated);
     }
-    if !is_bearer(value) {
+    let of = |value| schemes.iter().find_map(|scheme| Some((*scheme, scheme.rest(value)?)));
+    let Some((scheme, rest)) = of(value) else {
         // A proxy might have joined several lines with commas.
-        let joined = value.split(|byte| *byte == b',').skip(1).any(|part| is_bearer(part.trim_ascii_start()));
+        let joined = value.split(|byte| *byte == b',').skip(1).any(|part| of(part.trim_ascii_start()).is_some());
         return if joined { Err(BearerError::Repeated) } else { Ok(None) };
-    }
-    let rest = value.get(SCHEME.len()..).unwrap_or_default();
+    };
     let token = rest.strip_prefix(b" ");
     let token = token.filter(|token| is_b64token(token));
     let token = token.and_then(|token| core::str::from_utf8(token).ok());
-    token.map(Some).ok_or(BearerError::Malformed)
-}
-
-const SCHEME: &[u8] = b"bearer";
-
-/// Whether the value starts with the scheme, in any letter case, followed by its end.
-fn is_bearer(value: &[u8]) -> bool {
-    value.split_at_checked(SCHEME.len()).is_some_and(|(scheme, rest)| {
-        scheme.eq_ignore_ascii_case(SCHEME) && rest.first().is_none_or(|byte| !byte.is_ascii_alphanumeric())
-    })
+    token.map(|token| Some((scheme, token))).ok_or(BearerError::Malformed)
 }
 
 /// `b64token` of RFC 6750 §2.1.
@@ -63,14 +107,14 @@ pub enum BearerError {
     /// The header occurs several times, or a proxy joined several values into one.
     #[error("the request has more than one `Authorization`")]
     Repeated,
-    /// The value isn't `Bearer`, one space and a token.
+    /// The value isn't the scheme, one space and a token.
     #[error("the request's `Authorization` is not `Bearer`, a space and a token")]
     Malformed,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BearerError, bearer};
+    use super::{BearerError, Scheme, bearer, bearer_or_dpop};
 
     #[test]
     fn both_refusals_have_words() {
@@ -119,6 +163,30 @@ mod tests {
         for (values, expected) in table {
             let shown: Vec<_> = values.iter().map(|value| value.escape_ascii().to_string()).collect();
             assert_eq!(bearer(values.iter().copied()), *expected, "{shown:?}");
+        }
+    }
+
+    #[test]
+    fn exactly_one_token_of_either_scheme_counts() {
+        type Row<'a> = (&'a [&'a [u8]], Result<Option<(Scheme, &'a str)>, BearerError>);
+        let table: &[Row<'_>] = &[
+            (&[b"Bearer abc"], Ok(Some((Scheme::Bearer, "abc")))),
+            (&[b"DPoP abc"], Ok(Some((Scheme::Dpop, "abc")))),
+            (&[b"dpop abc"], Ok(Some((Scheme::Dpop, "abc")))),
+            (&[], Ok(None)),
+            (&[b"Basic dXNlcjpwYXNz"], Ok(None)),
+            (&[b"DPoPX abc"], Ok(None)),
+            (&[b"DPoP a", b"Bearer a"], Err(BearerError::Repeated)),
+            (&[b"DPoP a", b"DPoP a"], Err(BearerError::Repeated)),
+            (&[b"Basic a, DPoP b"], Err(BearerError::Repeated)),
+            (&[b"DPoP a, Bearer a"], Err(BearerError::Malformed)),
+            (&[b"Bearer a,DPoP a"], Err(BearerError::Malformed)),
+            (&[b"DPoP"], Err(BearerError::Malformed)),
+            (&[b"DPoP  a"], Err(BearerError::Malformed)),
+        ];
+        for (values, expected) in table {
+            let shown: Vec<_> = values.iter().map(|value| value.escape_ascii().to_string()).collect();
+            assert_eq!(bearer_or_dpop(values.iter().copied()), *expected, "{shown:?}");
         }
     }
 }

@@ -16,6 +16,8 @@ use crate::jwk::KeyRules;
 use crate::key_name::{KeyName, key};
 use crate::kind::KindRules;
 use crate::opaque::Opaque;
+use crate::proof::rules::{ProofMethod, ProofRules};
+use crate::proof::url::PublicUrl;
 use crate::scope::{ClaimPath, ScopeClaim, is_scope};
 
 #[derive(Debug)]
@@ -120,6 +122,17 @@ pub(crate) fn is_loopback(url: &str) -> bool {
     matches!(rest.and_then(host_of), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
+/// A base URL of the service; a message if it can't be one.
+pub(crate) fn public_url(url: &str) -> Result<PublicUrl, String> {
+    let known = PublicUrl::parse(url).filter(|_| is_safe_url(url));
+    known.ok_or_else(|| {
+        format!(
+            "`public_urls`: {} isn't an absolute URL, `https` or of this machine, without query, fragment and final `/`",
+            quoted(url)
+        )
+    })
+}
+
 fn host_of(rest: &str) -> Option<&str> {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let (host, port) = match authority.rsplit_once(':') {
@@ -207,6 +220,9 @@ impl Diagnostics {
             let message = "`require` excludes a claim that each token needs: every token would be refused";
             self.push_at(key!("require"), Part { list: 0, of: PartOf::Test(index) }, message);
         }
+        if let Some(rules) = &issuer.proof {
+            self.proof(issuer, rules);
+        }
         let exponent = issuer.key_rules.rsa_exponent_min;
         if exponent.is_multiple_of(2) || !(3..=u64::from(u32::MAX)).contains(&exponent) {
             self.push(key!("rsa_exponent_min"), "`rsa_exponent_min` must be an odd number from 3 to 4294967295");
@@ -232,6 +248,33 @@ impl Diagnostics {
                 "`{key}` needs a `kind` with tests for `user` and for `organisation`: use `scopes` for tokens of one kind"
             );
             self.push(name, message);
+        }
+    }
+
+    fn proof(&mut self, issuer: &Issuer, rules: &ProofRules) {
+        if rules.methods.is_empty() {
+            self.push(key!("proof"), "`proof` names no method: leave it out to refuse bound tokens");
+        }
+        let mut methods = rules.methods.iter().enumerate();
+        if methods.any(|(index, method)| rules.methods.iter().take(index).any(|earlier| earlier == method)) {
+            self.push(key!("proof"), "`proof` names a method twice");
+        }
+        if rules.algorithms.is_empty() {
+            self.push(key!("proof_algorithms"), "`proof_algorithms` is empty: every proof would be refused");
+        }
+        if rules.algorithms.iter().any(|algorithm| algorithm.is_hmac()) {
+            self.push(
+                key!("proof_algorithms"),
+                "`proof_algorithms` has one that needs a secret: a proof brings its public key",
+            );
+        }
+        if !rules.has(ProofMethod::Dpop) && !rules.is_usual() {
+            self.push(key!("proof_algorithms"), "`proof_algorithms` does nothing without `dpop` in `proof`");
+        }
+        if issuer.allow_unverified_cnf {
+            let message =
+                "`allow_unverified_cnf` accepts bound tokens without the `proof` that is required: leave it out";
+            self.push(key!("allow_unverified_cnf"), message);
         }
     }
 

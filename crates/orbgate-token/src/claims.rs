@@ -13,6 +13,7 @@ use crate::derive::Earned;
 use crate::error::TokenError;
 use crate::issuer::Issuer;
 use crate::json::{JsonError, Member, Object};
+use crate::proof::confirmation::Confirmation;
 
 pub(crate) struct Claims<'t>(pub(crate) Object<'t>);
 
@@ -43,6 +44,8 @@ pub(crate) struct Rest {
     pub(crate) actor: Option<Box<str>>,
     pub(crate) id: Option<Box<str>>,
     pub(crate) account: Option<Box<str>>,
+    /// The keys that its holder must prove to have.
+    pub(crate) confirmation: Confirmation,
     /// When the tests of `require` hold.
     pub(crate) required: Window,
     /// The scopes that the token earns in addition to `scopes`, and when.
@@ -123,9 +126,11 @@ impl<'t> Claims<'t> {
 
     fn rest(&self, issuer: &Issuer) -> Result<Rest, TokenError> {
         let required = window(&issuer.require, &self.0).ok_or(TokenError::Claim)?;
-        if self.0.get("cnf").is_some() && !issuer.allow_unverified_cnf {
-            return Err(TokenError::Bound);
-        }
+        let confirmation = match &issuer.proof {
+            Some(rules) => Confirmation::read(&self.0, rules)?,
+            None if self.0.get("cnf").is_some() && !issuer.allow_unverified_cnf => return Err(TokenError::Bound),
+            None => Confirmation::default(),
+        };
         let kind = issuer.kind.kind(&self.0);
         let claimed = issuer.scopes_of(kind).read(&self.0)?;
         // Only `derive` gives the others, whatever the issuer writes.
@@ -141,6 +146,7 @@ impl<'t> Claims<'t> {
             actor: self.actor()?,
             id: self.text("jti")?,
             account: None,
+            confirmation,
             required,
             earned: Earned::of(&issuer.derive, &self.0),
         };

@@ -46,7 +46,7 @@ impl<'a> Compact<'a> {
 }
 
 /// The first two parts together, and each of the three parts.
-fn parts(token: &[u8]) -> Option<(&[u8], [&[u8]; 3])> {
+pub(crate) fn parts(token: &[u8]) -> Option<(&[u8], [&[u8]; 3])> {
     let mut dots = memchr::memchr_iter(b'.', token);
     let (first, second) = (dots.next()?, dots.next()?);
     if dots.next().is_some() {
@@ -64,7 +64,7 @@ impl Header {
             JsonError::NotAnObject => TokenError::BadHeader,
             JsonError::DuplicateMember => TokenError::DuplicateMember,
         })?;
-        if ["crit", "b64", "zip", "enc"].iter().any(|name| members.get(name).is_some()) {
+        if has_extension(&members) {
             return Err(TokenError::Extension);
         }
         let text = |name: &str| match members.get(name) {
@@ -82,6 +82,11 @@ impl Header {
             typ: typ.map(str::to_owned),
         })
     }
+}
+
+/// Whether a header has a member that changes the meaning of what it is in.
+pub(crate) fn has_extension(header: &Object<'_>) -> bool {
+    ["crit", "b64", "zip", "enc"].iter().any(|name| header.get(name).is_some())
 }
 
 /// Base64url without padding or stray bits, so no two strings decode to the same bytes.

@@ -53,6 +53,29 @@ orbgate::codes! {
         Scopes: "scopes", "the token's scopes do not have the configured format";
         /// It has `cnf`. A client that only presents a bearer token can't prove that it has the key.
         Bound: "bound", "the token is bound to a key of its holder";
+        /// Its issuer's [`proof`](crate::Issuer::proof) requires that each token is.
+        Unbound: "unbound", "the token is bound to no key, and its issuer's `proof` requires one";
+        /// No member of `cnf` may be one that isn't proved.
+        Confirmation: "confirmation", "the token's `cnf` is malformed, or has a member that its issuer's `proof` doesn't name";
+        /// RFC 9449 §7.1: whoever ignores proofs would take a bound token for a plain one.
+        Scheme: "scheme", "the token is bound to a key and was sent as `Bearer`, or it is not and was sent as `DPoP`";
+        /// RFC 8705 §3.
+        Certificate: "certificate", "the connection has not the certificate that the token is bound to";
+        ProofMissing: "proof_missing", "the request has no DPoP proof, or several";
+        ProofForm: "proof_form", "the proof is not a compact JWS of at most 8,192 bytes with a key in its header";
+        ProofBinding: "proof_binding", "the proof's key is not the one that the token is bound to";
+        ProofKey: "proof_key", "the proof's key is private, malformed or weak, or is not for its algorithm";
+        ProofType: "proof_type", "the proof's type is not `dpop+jwt`, or its header has an extension";
+        ProofAlgorithm: "proof_algorithm", "the proof's algorithm is not among those of its issuer's `proof_algorithms`";
+        ProofMethod: "proof_method", "the proof is for another method";
+        ProofUrl: "proof_url", "the proof is for a URL that `public_urls` and the request's target don't make";
+        ProofTime: "proof_time", "the proof is too old, or from the future";
+        ProofId: "proof_id", "the proof has no id of at most 256 bytes";
+        ProofToken: "proof_token", "the proof is for another token";
+        ProofSignature: "proof_signature", "the proof's signature is wrong";
+        ProofReplayed: "proof_replayed", "the proof was used before";
+        /// Of this key, or of all keys. See [`Replays`](crate::Replays).
+        ProofsFull: "proofs_full", "there is no room to remember that the proof was used";
         /// The issuer's introspection endpoint didn't return `"active": true`.
         Inactive: "inactive", "the token is not active";
         /// It failed, took too long, or too many tokens were waiting for it. Nothing is known of the token.
@@ -60,6 +83,33 @@ orbgate::codes! {
         Clock: "clock", "the clock is before 1970";
         /// By the issuer's rules, it matches neither kind, or both. The token itself is valid.
         UnknownKind: "unknown_kind", "the token is neither a user's nor an organisation's";
+    }
+}
+
+impl TokenError {
+    /// Whether the token itself is valid, and what is missing or wrong is the proof that its sender is its holder.
+    #[must_use]
+    pub const fn is_of_proof(self) -> bool {
+        matches!(
+            self,
+            Self::Unbound
+                | Self::Scheme
+                | Self::Certificate
+                | Self::ProofMissing
+                | Self::ProofForm
+                | Self::ProofBinding
+                | Self::ProofKey
+                | Self::ProofType
+                | Self::ProofAlgorithm
+                | Self::ProofMethod
+                | Self::ProofUrl
+                | Self::ProofTime
+                | Self::ProofId
+                | Self::ProofToken
+                | Self::ProofSignature
+                | Self::ProofReplayed
+                | Self::ProofsFull
+        )
     }
 }
 
@@ -99,7 +149,9 @@ mod tests {
             codes.join(" "),
             "too_long not_compact bad_encoding bad_header bad_claims duplicate_member extension algorithm type issuer \
              no_keys key_id_missing key_unknown key_ambiguous key_revoked key_mismatch signature audience bad_time expired \
-             not_yet_valid lifetime claim scopes bound inactive unanswered clock unknown_kind"
+             not_yet_valid lifetime claim scopes bound unbound confirmation scheme certificate proof_missing \
+             proof_form proof_binding proof_key proof_type proof_algorithm proof_method proof_url proof_time proof_id \
+             proof_token proof_signature proof_replayed proofs_full inactive unanswered clock unknown_kind"
         );
     }
 }

@@ -85,9 +85,11 @@ impl Verifier {
     ) -> Explanation {
         let (token, answer) = (token.as_ref(), answer.as_ref());
         let of = self.asked(token);
-        let judged = self
-            .answered(answer, of)
-            .and_then(|(issuer, name, stated)| stated.judge(issuer, name, Fingerprint::of(token), since_epoch(now)?));
+        let judged = self.answered(answer, of).and_then(|(issuer, name, stated)| {
+            let now = since_epoch(now)?;
+            let unproved = stated.judge(issuer, name, Fingerprint::of(token), now)?;
+            unproved.alone(&self.claimed(issuer, token, now))
+        });
         let claims = Claims::parse(answer).ok();
         let issuer = claims.as_ref().and_then(|claims| match of {
             Some(index) => Some(self.named(index)?.0),
@@ -150,8 +152,9 @@ impl Verifier {
         if !algorithm.is_some_and(|algorithm| allowed.contains(algorithm)) {
             return Err(TokenError::Algorithm);
         }
-        let fingerprint = Fingerprint::of(token);
-        opened.stated().judge(opened.issuer, opened.name, fingerprint, since_epoch(now)?)
+        let (fingerprint, now) = (Fingerprint::of(token), since_epoch(now)?);
+        let unproved = opened.stated().judge(opened.issuer, opened.name, fingerprint, now)?;
+        unproved.alone(&self.claimed(opened.issuer, token, now))
     }
 
     fn hint(&self, error: TokenError, token: &[u8], keys: Option<&Keys>, now: SystemTime) -> Option<String> {
@@ -414,6 +417,21 @@ fn claims_hint(error: TokenError, claims: &Claims<'_>, issuer: &Issuer, now: Dur
         TokenError::Bound => {
             Some("it has `cnf`: it belongs to whoever holds a key, and a bearer can't prove that".to_owned())
         }
+        TokenError::Confirmation => {
+            let methods = issuer.proof.iter().flat_map(|rules| &rules.methods);
+            let members: Vec<_> = methods.map(|method| quoted(method.member())).collect();
+            Some(format!(
+                "its `cnf` must have no other member than {}, each a SHA-256 in base64url",
+                members.join(" and ")
+            ))
+        }
+        TokenError::Unbound => {
+            Some("it has no `cnf`. To accept such a token as a plain one, write `proof: { when_bound: … }`".to_owned())
+        }
+        TokenError::Scheme => Some(match claims.0.get("cnf") {
+            None => "it has no `cnf.jkt`, so it must come as `Bearer`".to_owned(),
+            Some(_) => "it has `cnf.jkt`, so it must come as `DPoP`, with a proof in the header `DPoP`".to_owned(),
+        }),
         TokenError::UnknownKind => Some(unknown_kind(claims, issuer, now)),
         _ => None,
     }

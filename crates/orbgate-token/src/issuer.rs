@@ -13,6 +13,7 @@ use crate::jwk::KeyRules;
 use crate::key_file::JwksFile;
 use crate::kind::KindRules;
 use crate::opaque::{Opaque, SecretSource};
+use crate::proof::rules::{ProofMethod, ProofRules};
 use crate::scope::{ScopeClaim, ScopesOf};
 
 /// An issuer, and the rules for its tokens. [`Verifier::new`](crate::Verifier::new) checks it.
@@ -41,6 +42,7 @@ pub struct Issuer {
     pub(crate) skew: Duration,
     pub(crate) max_lifetime: Option<Duration>,
     pub(crate) allow_unverified_cnf: bool,
+    pub(crate) proof: Option<ProofRules>,
     pub(crate) key_rules: KeyRules,
     pub(crate) jwks_uri: Option<String>,
     pub(crate) jwks_file: Option<JwksFile>,
@@ -68,6 +70,7 @@ impl Issuer {
             skew: Duration::from_secs(60),
             max_lifetime: None,
             allow_unverified_cnf: false,
+            proof: None,
             key_rules: KeyRules::default(),
             jwks_uri: None,
             jwks_file: None,
@@ -213,11 +216,24 @@ impl Issuer {
         self
     }
 
+    /// Accepts tokens that are bound to a key of their holder (`cnf`), if a request proves that it is from the holder. Each
+    /// member of `cnf` must be proved. Without these rules, bound tokens are rejected.
+    #[must_use]
+    pub fn proof(mut self, rules: ProofRules) -> Self {
+        self.proof = Some(rules);
+        self
+    }
+
     /// The rules for its keys; see [`KeyRules`].
     #[must_use]
     pub const fn key_rules(mut self, rules: KeyRules) -> Self {
         self.key_rules = rules;
         self
+    }
+
+    /// Whether its tokens can be bound to the key of a DPoP proof.
+    pub(crate) fn wants_dpop(&self) -> bool {
+        self.proof.as_ref().is_some_and(|rules| rules.has(ProofMethod::Dpop))
     }
 
     /// Where its client's secret, or its keys, must be read from.

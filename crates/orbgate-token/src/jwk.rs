@@ -60,21 +60,9 @@ pub(crate) const PRIVATE: &str = "a private key does not belong in a public key 
 
 impl Key {
     pub(crate) fn from_jwk(jwk: &Value, rules: &KeyRules) -> Result<Self, &'static str> {
-        let jwk = Jwk(jwk.as_object().ok_or("it is not an object")?);
-        let kind = jwk.text("kty")?.ok_or("it has no `kty`")?;
-        if kind == "oct" {
-            return Err(SECRET);
-        }
-        if ["d", "p", "q", "dp", "dq", "qi", "oth", "k"].iter().any(|name| jwk.0.contains_key(*name)) {
-            return Err(PRIVATE);
-        }
-        jwk.is_for_signatures()?;
-        let (text, uses) = match kind {
-            "RSA" => jwk.rsa(rules)?,
-            "EC" => jwk.curve()?,
-            "OKP" => jwk.edwards()?,
-            _ => return Err("its `kty` is not RSA, EC or OKP"),
-        };
+        let members = jwk.as_object().ok_or("it is not an object")?;
+        let jwk = Jwk { members, only: None, most_bits: 8192 };
+        let (text, uses) = jwk.admit(rules)?;
         Ok(Self { kid: jwk.text("kid")?.map(str::to_owned), text, uses })
     }
 
@@ -88,11 +76,86 @@ impl Key {
     }
 }
 
+/// The key of a DPoP proof: one that a sender brings, for one algorithm.
+pub(crate) struct ProofKey {
+    pub(crate) text: Arc<str>,
+    usage: Use,
+}
+
+impl ProofKey {
+    /// Admits a key as those of issuers are admitted, of which these are the [required members](required_members). Without an
+    /// algorithm there is no key, but a bad one is an error nevertheless.
+    pub(crate) fn admit(jwk: &Value, text: &str, algorithm: Option<Algorithm>) -> Result<Option<Self>, &'static str> {
+        let members = jwk.as_object().ok_or("it is not an object")?;
+        // A longer key makes a signature slow to check, and its sender has chosen it.
+        let jwk = Jwk { members, only: algorithm, most_bits: 4096 };
+        let (normal, uses) = jwk.admit(&KeyRules::default())?;
+        // The thumbprint is that of the key, not of another spelling of it.
+        if &*normal != text {
+            return Err("its numbers are not spelt as RFC 7518 does");
+        }
+        let usage = uses.into_iter().next().filter(|_| algorithm.is_some());
+        Ok(usage.map(|usage| Self { text: normal, usage }))
+    }
+
+    pub(crate) const fn algorithm(&self) -> Algorithm {
+        self.usage.algorithm
+    }
+
+    pub(crate) const fn signature_bytes(&self) -> usize {
+        self.usage.signature_bytes
+    }
+
+    #[cfg(feature = "aws-lc-rs")]
+    pub(crate) fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
+        self.usage.material.verify(message, signature)
+    }
+}
+
+/// A public key with only its required members, as they are written (RFC 7638 §3). `None` if one is missing or isn't base64url.
+pub(crate) fn required_members(jwk: &Value) -> Option<String> {
+    let text = |name: &str| {
+        let value = jwk.get(name)?.as_str()?;
+        let is_plain = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+        is_plain.then_some(value)
+    };
+    Some(match text("kty")? {
+        "RSA" => format!(r#"{{"e":"{}","kty":"RSA","n":"{}"}}"#, text("e")?, text("n")?),
+        "EC" => format!(r#"{{"crv":"{}","kty":"EC","x":"{}","y":"{}"}}"#, text("crv")?, text("x")?, text("y")?),
+        "OKP" => format!(r#"{{"crv":"{}","kty":"OKP","x":"{}"}}"#, text("crv")?, text("x")?),
+        _ => return None,
+    })
+}
+
 type Uses = (Arc<str>, Vec<Use>);
 
-struct Jwk<'a>(&'a Map<String, Value>);
+struct Jwk<'a> {
+    members: &'a Map<String, Value>,
+    /// The only algorithm that the key is wanted for; `None` for all that fit.
+    only: Option<Algorithm>,
+    /// The largest modulus of an RSA key.
+    most_bits: usize,
+}
 
 impl Jwk<'_> {
+    /// The key's text and its uses, if it is a public key that can be trusted to check signatures.
+    fn admit(&self, rules: &KeyRules) -> Result<Uses, &'static str> {
+        let kind = self.text("kty")?.ok_or("it has no `kty`")?;
+        if kind == "oct" {
+            return Err(SECRET);
+        }
+        if ["d", "p", "q", "dp", "dq", "qi", "oth", "k"].iter().any(|name| self.members.contains_key(*name)) {
+            return Err(PRIVATE);
+        }
+        self.is_for_signatures()?;
+        match kind {
+            "RSA" => self.rsa(rules),
+            "EC" => self.curve(),
+            "OKP" => self.edwards(),
+            _ => Err("its `kty` is not RSA, EC or OKP"),
+        }
+    }
+
     fn rsa(&self, rules: &KeyRules) -> Result<Uses, &'static str> {
         let n = self.number("n")?;
         let e = self.number("e")?;
@@ -100,7 +163,7 @@ impl Jwk<'_> {
             let unused = usize::try_from(first.leading_zeros()).unwrap_or(0);
             n.len().saturating_mul(8).saturating_sub(unused)
         });
-        if !(2048..=8192).contains(&bits) {
+        if !(2048..=self.most_bits).contains(&bits) {
             return Err("its modulus does not have 2048 to 8192 bits");
         }
         if n.last().is_none_or(|last| last & 1 == 0) {
@@ -159,7 +222,8 @@ impl Jwk<'_> {
         let named = self.text("alg")?;
         let mut uses = Vec::new();
         for algorithm in Algorithm::ALL {
-            if algorithm.family() == family && named.is_none_or(|named| named == algorithm.as_str()) {
+            let is_wanted = self.only.is_none_or(|only| only == algorithm);
+            if algorithm.family() == family && is_wanted && named.is_none_or(|named| named == algorithm.as_str()) {
                 let usage = Use::new(algorithm, parts);
                 uses.push(usage.ok_or("it is not a point of its curve, or no key")?);
             }
@@ -177,14 +241,14 @@ impl Jwk<'_> {
         let verifies = |operations: &Value| {
             operations.as_array().is_some_and(|list| list.iter().any(|operation| operation == "verify"))
         };
-        if !self.0.get("key_ops").is_none_or(verifies) {
+        if !self.members.get("key_ops").is_none_or(verifies) {
             return Err("its `key_ops` do not have `verify`");
         }
         Ok(())
     }
 
     fn text(&self, name: &str) -> Result<Option<&str>, &'static str> {
-        match self.0.get(name) {
+        match self.members.get(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err("a member that must be a string isn't one"),

@@ -26,6 +26,7 @@ mod kind;
 #[cfg(feature = "aws-lc-rs")]
 mod material;
 mod opaque;
+mod proof;
 #[cfg(feature = "aws-lc-rs")]
 mod remembered;
 mod scope;
@@ -41,7 +42,7 @@ mod wycheproof;
 // The public interface is:
 pub use crate::account::{AccountClaim, IssuerAccounts};
 pub use crate::algorithm::Algorithm;
-pub use crate::bearer::{BearerError, bearer};
+pub use crate::bearer::{BearerError, Scheme, bearer, bearer_or_dpop};
 pub use crate::cache::notices::{Notice, NoticeLevel};
 pub use crate::cache::{
     Asked, AttemptId, Fetch, FetchError, FetchSettings, Judged, KeyCache, KeyStatus, Now, Post, Response,
@@ -61,8 +62,11 @@ pub use crate::jwk::KeyRules;
 pub use crate::keys::{KeySet, KeySetError, KeyWarning, Keys};
 pub use crate::kind::KindRules;
 pub use crate::opaque::{Opaque, SecretSource};
+pub use crate::proof::presented::{Certificate, Presented};
+pub use crate::proof::replays::Replays;
+pub use crate::proof::rules::{ProofMethod, ProofRules};
 pub use crate::scope::{ClaimPath, Conflict, ScopeClaim, ScopeFormat};
-pub use crate::signature::SignatureCheck;
+pub use crate::signature::{Checked, SignatureCheck};
 #[cfg(feature = "test-issuer")]
 pub use crate::test_issuer::{TestClaims, TestIssuer, TestIssuerError, TestRequest, TestResponse, TestServer};
 pub use crate::verified::{Fingerprint, VerifiedToken};

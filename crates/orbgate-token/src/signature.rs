@@ -4,11 +4,14 @@ use core::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::algorithm::{Algorithm, Family};
+use crate::algorithm::{Algorithm, can_be};
 use crate::cache::refusals::{Refusal, Refusals};
 use crate::claims::Stated;
 use crate::error::TokenError;
 use crate::keys::{Chosen, Keys};
+use crate::proof::presented::{Kept, Presented};
+use crate::proof::replays::Replays;
+use crate::proof::unproved::{ProvedBy, Proving};
 use crate::verified::{Fingerprint, VerifiedToken};
 use crate::verifier::{Opened, Verifier, since_epoch};
 
@@ -22,10 +25,22 @@ use crate::verifier::{Opened, Verifier, since_epoch};
 pub struct SignatureCheck {
     algorithm: Algorithm,
     key: Arc<str>,
-    token: Box<[u8]>,
-    /// How many bytes of the token are signed.
+    /// The token, or the signed bytes of a proof.
+    text: Box<[u8]>,
+    /// How many bytes of the text are signed.
     signed: usize,
     signature: Vec<u8>,
+    of: Of,
+}
+
+/// What is signed.
+enum Of {
+    Token(Box<OfToken>),
+    /// The proof of a token that is valid.
+    Proof(Box<ProvedBy>, Arc<Replays>),
+}
+
+struct OfToken {
     verifier: Verifier,
     issuer: usize,
     stated: Stated,
@@ -33,6 +48,19 @@ pub struct SignatureCheck {
     fingerprint: Option<Fingerprint>,
     /// Tells the cache of keys that the signature is wrong.
     refusal: Option<Refusal>,
+    /// What the request presents, and the proofs that were used.
+    presented: Option<Box<Kept>>,
+    replays: Arc<Replays>,
+}
+
+/// What follows a signature that was checked: see [`SignatureCheck::proceed`].
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a driver must handle each")]
+pub enum Checked {
+    /// The verdict.
+    Verdict(Result<VerifiedToken, TokenError>),
+    /// The token is bound to a key: also check the signature of its proof.
+    CheckSignature(SignatureCheck),
 }
 
 impl Verifier {
@@ -60,14 +88,18 @@ impl Opened<'_> {
         Ok(SignatureCheck {
             algorithm: usage.algorithm,
             key: Arc::clone(text),
-            token: self.compact.token.into(),
+            text: self.compact.token.into(),
             signed: self.compact.signed.len(),
             signature: self.compact.signature.clone(),
-            verifier: self.verifier.clone(),
-            issuer: self.index,
-            stated: self.stated(),
-            fingerprint: None,
-            refusal: None,
+            of: Of::Token(Box::new(OfToken {
+                verifier: self.verifier.clone(),
+                issuer: self.index,
+                stated: self.stated(),
+                fingerprint: None,
+                refusal: None,
+                presented: None,
+                replays: Arc::default(),
+            })),
         })
     }
 }
@@ -75,8 +107,32 @@ impl Opened<'_> {
 impl SignatureCheck {
     /// The same, for a token that the cache with these refusals has judged.
     pub(crate) fn of(mut self, refusals: &Arc<Refusals>) -> Self {
-        self.refusal = Some(refusals.by(self.issuer));
+        if let Of::Token(of) = &mut self.of {
+            of.refusal = Some(refusals.by(of.issuer));
+        }
         self
+    }
+
+    /// The same, with what the request presents.
+    pub(crate) fn presented(mut self, presented: &Presented<'_>, replays: &Arc<Replays>) -> Self {
+        if let Of::Token(of) = &mut self.of {
+            of.presented = presented.keep();
+            of.replays = Arc::clone(replays);
+        }
+        self
+    }
+
+    /// The signature of a proof, of which all else is right.
+    pub(crate) fn of_proof(by: ProvedBy, replays: &Arc<Replays>) -> Self {
+        let proof = &by.proof;
+        Self {
+            algorithm: proof.key.algorithm(),
+            key: Arc::clone(&proof.key.text),
+            text: proof.message.clone(),
+            signed: proof.message.len(),
+            signature: proof.signature.clone(),
+            of: Of::Proof(Box::new(by), Arc::clone(replays)),
+        }
     }
 
     /// The algorithm.
@@ -95,7 +151,7 @@ impl SignatureCheck {
     /// The signed bytes.
     #[must_use]
     pub fn message(&self) -> &[u8] {
-        self.token.get(..self.signed).unwrap_or_default()
+        self.text.get(..self.signed).unwrap_or_default()
     }
 
     /// The signature.
@@ -104,51 +160,71 @@ impl SignatureCheck {
         &self.signature
     }
 
-    /// The token, for a program that hashes it.
+    /// The token, for a program that hashes it; of a proof, its signed bytes.
     #[must_use]
     pub const fn token(&self) -> &[u8] {
-        &self.token
+        &self.text
     }
 
     /// Sets the token's SHA-256 hash, or the first 8 bytes of it. Use it if the program's hash is faster than this
     /// crate's; for example, WebAssembly has no instructions for SHA-256. The hash names the token in logs, and doesn't
-    /// affect the result.
+    /// affect the result. For a proof, it does nothing.
     #[must_use]
     pub fn hashed(mut self, hash: &[u8]) -> Self {
-        self.fingerprint = Fingerprint::from_hash(hash);
+        if let Of::Token(of) = &mut self.of {
+            of.fingerprint = Fingerprint::from_hash(hash);
+        }
         self
     }
 
     /// The verified token, if its signature is valid, as the caller states, and its claims are valid now. Call
     /// [`KeyCache::next_fetch`](crate::KeyCache::next_fetch) afterwards, because a wrong signature can start a fetch.
     ///
+    /// A token that is bound to the key of a proof is rejected: [`proceed`](Self::proceed) returns its second signature.
+    ///
     /// # Errors
     ///
     /// [`TokenError::Signature`], or the first rule that the claims break.
     pub fn finish(self, is_right: bool, now: SystemTime) -> Result<VerifiedToken, TokenError> {
-        let now = since_epoch(now)?;
+        match self.proceed(is_right, now) {
+            Checked::Verdict(verdict) => verdict,
+            Checked::CheckSignature(_) => Err(TokenError::ProofMissing),
+        }
+    }
+
+    /// The same for a token that can be bound to a key of its holder: the verdict, or the second signature to check.
+    pub fn proceed(self, is_right: bool, now: SystemTime) -> Checked {
+        let of = match self.of {
+            Of::Token(of) => of,
+            Of::Proof(by, replays) => {
+                let now = since_epoch(now);
+                return Checked::Verdict(now.and_then(|now| by.finish(is_right, &replays, now)));
+            }
+        };
         if !is_right {
-            if let Some(refusal) = &self.refusal {
+            if let Some(refusal) = &of.refusal {
                 refusal.note();
             }
-            return Err(TokenError::Signature);
+            return Checked::Verdict(Err(TokenError::Signature));
         }
-        let (issuer, name) = self.verifier.named(self.issuer).ok_or(TokenError::Issuer)?;
-        let fingerprint = self.fingerprint;
-        let fingerprint = fingerprint.unwrap_or_else(|| Fingerprint::of(&self.token));
-        self.stated.judge(issuer, name, fingerprint, now)
+        let OfToken { verifier, issuer, stated, fingerprint, presented, replays, .. } = *of;
+        let proving = || {
+            let now = since_epoch(now)?;
+            let (issuer, name) = verifier.named(issuer).ok_or(TokenError::Issuer)?;
+            let fingerprint = fingerprint.unwrap_or_else(|| Fingerprint::of(&self.text));
+            let unproved = stated.judge(issuer, name, fingerprint, now)?;
+            let claimed = verifier.claimed(issuer, &self.text, now);
+            match presented {
+                Some(kept) => kept.with(|presented| unproved.prove(presented, &claimed)),
+                None => unproved.alone(&claimed).map(Proving::Done),
+            }
+        };
+        match proving() {
+            Ok(Proving::Done(token)) => Checked::Verdict(Ok(token)),
+            Ok(Proving::Signature(by)) => Checked::CheckSignature(Self::of_proof(by, &replays)),
+            Err(error) => Checked::Verdict(Err(error)),
+        }
     }
-}
-
-/// Whether a string can be a signature by a key whose signatures have this many bytes.
-///
-/// ECDSA's numbers must not be 0: libraries have accepted such signatures for any message
-/// (CVE-2022-21449).
-pub(crate) fn can_be(algorithm: Algorithm, signature: &[u8], bytes: usize) -> bool {
-    let is_ecdsa = matches!(algorithm.family(), Family::P256 | Family::P384 | Family::P521);
-    let half = bytes.checked_div(2).unwrap_or(0);
-    let is_zero = |number: &[u8]| number.iter().all(|byte| *byte == 0);
-    signature.len() == bytes && !(is_ecdsa && signature.chunks(half.max(1)).any(is_zero))
 }
 
 impl fmt::Debug for SignatureCheck {

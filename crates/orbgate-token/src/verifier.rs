@@ -20,6 +20,13 @@ use crate::json::Member;
 use crate::keys::{Chosen, Keys};
 use crate::opaque::{SecretSource, is_jwt_shaped};
 #[cfg(feature = "aws-lc-rs")]
+use crate::proof::presented::Presented;
+#[cfg(feature = "aws-lc-rs")]
+use crate::proof::replays::Replays;
+use crate::proof::rules::ProofMethod;
+use crate::proof::unproved::{Claimed, Unproved};
+use crate::proof::url::PublicUrl;
+#[cfg(feature = "aws-lc-rs")]
 use crate::remembered::Remembered;
 use crate::verified::{Fingerprint, VerifiedToken};
 
@@ -30,6 +37,10 @@ use crate::verified::{Fingerprint, VerifiedToken};
 pub struct Verifier {
     issuers: Arc<[(Issuer, Arc<str>)]>,
     has_opaque: bool,
+    /// Whether an issuer's tokens can be bound to the key of a DPoP proof.
+    wants_dpop: bool,
+    public_urls: Arc<[PublicUrl]>,
+    takes_proofs: bool,
     remember: usize,
     max_token_bytes: usize,
 }
@@ -64,7 +75,10 @@ impl Verifier {
         };
         Self {
             has_opaque: issuers.iter().any(|issuer| issuer.opaque.is_some()),
+            wants_dpop: issuers.iter().any(Issuer::wants_dpop),
             issuers: issuers.into_iter().map(named).collect(),
+            public_urls: Arc::default(),
+            takes_proofs: false,
             remember: 0,
             max_token_bytes: TOKEN_BYTES,
         }
@@ -100,6 +114,58 @@ impl Verifier {
     #[must_use]
     pub const fn longest_token(&self) -> usize {
         self.max_token_bytes
+    }
+
+    /// Sets the base URLs of the service, as its clients see them: DPoP proofs are compared with such a URL and the target of
+    /// the request. Include the path that a proxy strips, without a final slash. Nothing that a client sends takes their place,
+    /// so without them, no proof fits.
+    ///
+    /// # Errors
+    ///
+    /// Returns each that isn't an absolute URL, `https` or of this machine, without user, query, fragment and final slash.
+    pub fn public_urls<U: AsRef<str>>(self, urls: impl IntoIterator<Item = U>) -> Result<Self, ConfigError> {
+        let urls: Vec<_> = urls.into_iter().map(|url| check::public_url(url.as_ref())).collect();
+        let (known, wrong): (Vec<_>, Vec<_>) = urls.into_iter().partition(Result::is_ok);
+        if !wrong.is_empty() {
+            return Err(ConfigError::of_secrets(wrong.into_iter().filter_map(Result::err).collect()));
+        }
+        Ok(self.with_public_urls(known.into_iter().flatten().collect()))
+    }
+
+    pub(crate) fn with_public_urls(mut self, urls: Vec<PublicUrl>) -> Self {
+        self.public_urls = urls.into();
+        self
+    }
+
+    /// States that the program passes on what each request [presents](Presented) for a token that is bound to a key. A
+    /// [`KeyCache`](crate::KeyCache) for a program that doesn't can't be made if an issuer has rules for
+    /// [proofs](Issuer::proof), because it would reject every bound token.
+    #[must_use]
+    pub const fn taking_proofs(mut self) -> Self {
+        self.takes_proofs = true;
+        self
+    }
+
+    /// The issuers of tokens that must be proved, if the program doesn't pass on proofs.
+    pub(crate) fn unprovable(&self) -> impl Iterator<Item = &str> {
+        let with_proof = self.issuers.iter().filter(|(issuer, _)| !self.takes_proofs && issuer.proof.is_some());
+        with_proof.map(|(_, name)| &**name)
+    }
+
+    /// Whether a token can come with the scheme `DPoP`.
+    #[must_use]
+    pub const fn takes_dpop(&self) -> bool {
+        self.takes_proofs && self.wants_dpop
+    }
+
+    /// Whether no proof can fit, because there are no public URLs.
+    pub(crate) fn lacks_urls(&self) -> bool {
+        self.public_urls.is_empty() && self.wants_dpop
+    }
+
+    /// What a token of this issuer is compared with.
+    pub(crate) fn claimed<'a>(&'a self, issuer: &'a Issuer, token: &'a [u8], now: Duration) -> Claimed<'a> {
+        Claimed { issuer, urls: &self.public_urls, token, now }
     }
 
     /// The configured issuers, by their exact `iss`.
@@ -152,8 +218,30 @@ impl Verifier {
     /// fetching keys again.
     #[cfg(feature = "aws-lc-rs")]
     pub fn verify(&self, token: impl AsRef<[u8]>, keys: &Keys, now: SystemTime) -> Result<VerifiedToken, TokenError> {
+        self.verify_presented(token, &Presented::default(), keys, &Replays::new(), now)
+    }
+
+    /// The same for a token that can be bound to a key of its holder, with what the request [presents](Presented) for it and
+    /// the proofs that were used before. A DPoP proof costs a second signature check, and is recorded after every other rule
+    /// is satisfied.
+    ///
+    /// # Errors
+    ///
+    /// The first rule that the token breaks, and then the first rule that its proof breaks.
+    #[cfg(feature = "aws-lc-rs")]
+    pub fn verify_presented(
+        &self,
+        token: impl AsRef<[u8]>,
+        presented: &Presented<'_>,
+        keys: &Keys,
+        replays: &Replays,
+        now: SystemTime,
+    ) -> Result<VerifiedToken, TokenError> {
         let compact = self.parse(token.as_ref())?;
-        self.open(&compact)?.judge(keys, now, None)
+        let opened = self.open(&compact)?;
+        let unproved = opened.judge(keys, now, None)?;
+        let now = since_epoch(now)?;
+        unproved.prove(presented, &self.claimed(opened.issuer, compact.token, now))?.finish(replays, now)
     }
 
     /// Verifies an opaque token, at this time, from the response of its issuer's introspection endpoint
@@ -175,8 +263,9 @@ impl Verifier {
         now: SystemTime,
     ) -> Result<VerifiedToken, TokenError> {
         let (issuer, name, stated) = self.answered(answer.as_ref(), None)?;
-        let fingerprint = Fingerprint::of(token.as_ref());
-        stated.judge(issuer, name, fingerprint, since_epoch(now)?)
+        let (token, now) = (token.as_ref(), since_epoch(now)?);
+        let unproved = stated.judge(issuer, name, Fingerprint::of(token), now)?;
+        unproved.alone(&self.claimed(issuer, token, now))
     }
 
     /// Reads the response for an active token: of this issuer, or of the issuer in the response.
@@ -203,8 +292,16 @@ impl Verifier {
             let typ = typ.and_then(Member::text);
             typ.is_some_and(|typ| typ.eq_ignore_ascii_case(name))
         };
+        let has_jkt = || match claims.0.get("cnf") {
+            Some(Member::Other(members)) => members.get(ProofMethod::Dpop.member()).is_some(),
+            _ => false,
+        };
         match typ {
-            Some(_) if is("dpop") && !issuer.allow_unverified_cnf => return Err(TokenError::Bound),
+            // Its key is unknown without `cnf.jkt`, so nobody could prove it.
+            Some(_) if is("dpop") && issuer.proof.is_some() && !has_jkt() => return Err(TokenError::Confirmation),
+            Some(_) if is("dpop") && issuer.proof.is_none() && !issuer.allow_unverified_cnf => {
+                return Err(TokenError::Bound);
+            }
             Some(_) if !is("bearer") && !is("dpop") => return Err(TokenError::Type),
             _ => {}
         }
@@ -352,7 +449,7 @@ impl Opened<'_> {
         keys: &Keys,
         now: SystemTime,
         remembered: Option<(&Remembered, Duration)>,
-    ) -> Result<VerifiedToken, TokenError> {
+    ) -> Result<Unproved, TokenError> {
         let now = since_epoch(now)?;
         let key = self.key(keys)?;
         let compact = self.compact;
@@ -424,22 +521,22 @@ impl Issuer {
 }
 
 impl Stated {
-    /// Checks all claims, once the signature is valid.
+    /// Checks all claims, once the signature is valid. Whether the sender is the token's holder remains to be checked.
     pub(crate) fn judge(
         self,
         issuer: &Issuer,
         name: &Arc<str>,
         fingerprint: Fingerprint,
         now: Duration,
-    ) -> Result<VerifiedToken, TokenError> {
+    ) -> Result<Unproved, TokenError> {
         self.audience?;
         let expires = self.validity?.check(issuer, now)?;
-        let Rest { kind, scopes, subject, client, actor, id, account, required, earned } = self.rest?;
+        let Rest { kind, scopes, subject, client, actor, id, account, confirmation, required, earned } = self.rest?;
         if !required.has(now, issuer.skew) {
             return Err(TokenError::Claim);
         }
         let scopes = derive::with(scopes, earned.names(&issuer.derive, now, issuer.skew));
-        Ok(VerifiedToken {
+        let token = VerifiedToken {
             kind,
             scopes,
             issuer: Arc::clone(name),
@@ -451,6 +548,7 @@ impl Stated {
             expires: UNIX_EPOCH.checked_add(expires).ok_or(TokenError::BadTime)?,
             fingerprint,
             derived: Arc::clone(&issuer.derive),
-        })
+        };
+        Ok(Unproved::new(token, confirmation))
     }
 }

@@ -15,10 +15,9 @@ use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 use orbgate_testing::skipped::skipped;
 use serde_json::Value;
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, can_be};
 use crate::compact::Compact;
 use crate::keys::{Chosen, KeySet, KeySetError};
-use crate::signature::can_be;
 
 /// Cases of the signature file for which this crate's result differs from the label.
 const DIFFERENCES: [(u64, &str); 8] = [

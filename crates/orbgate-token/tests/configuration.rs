@@ -247,6 +247,50 @@ fn an_issuer_of_tenants_is_one_issuer_for_each() {
 }
 
 #[test]
+fn what_must_be_proved_is_checked_where_it_is_written() {
+    let yaml = |urls: &str, keys: &str| {
+        format!(
+            "orbgate_token: 1\n{urls}issuers:\n  - issuer: https://id\n    audience: b\n    kind: user\n    jwks_uri: https://id/keys\n    {keys}\n"
+        )
+    };
+    let urls = "public_urls: [https://a.example/v1]\n";
+    for right in [
+        "proof: dpop",
+        "proof: mtls",
+        "proof: [dpop, mtls]",
+        "proof: { required: dpop }",
+        "proof: { when_bound: [mtls] }",
+        "proof: dpop\n    proof_algorithms: [ES256, RS256]",
+    ] {
+        assert_eq!(Verifier::from_yaml(&yaml(urls, right)).map(drop), Ok(()), "{right}");
+    }
+    assert_eq!(Verifier::from_yaml(&yaml("", "proof: mtls")).map(drop), Ok(()));
+    let mut expected = Expected::default();
+    for (urls, keys) in [
+        ("", "proof: dpop"),
+        ("", "proof: { when_bound: [mtls, dpop] }"),
+        ("public_urls: []\n", "proof: dpop"),
+        ("public_urls: [https://a/, 'http://a', 'https://u@a', '/a', 'https://a?b']\n", "proof: dpop"),
+        (urls, "proof: []"),
+        (urls, "proof: [dpop, dpop]"),
+        (urls, "proof: DPoP"),
+        (urls, "proof: { dpop: true }"),
+        (urls, "proof: {}"),
+        (urls, "proof: { required: dpop, when_bound: mtls }"),
+        (urls, "proof: { when_bound: tls }"),
+        (urls, "proof: dpop\n    proof_algorithms: []"),
+        (urls, "proof: dpop\n    proof_algorithms: [HS256, none]"),
+        (urls, "proof: mtls\n    proof_algorithms: [RS256]"),
+        (urls, "proof_algorithms: [ES256]"),
+        (urls, "proof: dpop\n    allow_unverified_cnf: true"),
+    ] {
+        let error = Verifier::from_yaml(&yaml(urls, keys)).unwrap_err();
+        expected.add(&format!("{urls}{keys}"), [error]);
+    }
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "configuration: proof");
+}
+
+#[test]
 fn a_token_is_for_one_of_several_audiences() {
     let signer = Signer::p256();
     let keys = keys(&[signer.jwk("key-1")]);

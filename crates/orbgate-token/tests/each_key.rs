@@ -6,8 +6,10 @@ use core::time::Duration;
 use std::collections::BTreeSet;
 
 use orbgate_testing::signer::{ISSUER, NOW, Signer, at, claims, header};
-use orbgate_token::{FetchSettings, Judged, KeyCache, Now, Response, SecretSource, Verifier};
+use orbgate_token::{FetchSettings, Judged, KeyCache, Now, Presented, Response, SecretSource, Verifier};
 use serde_json::{Value, json};
+
+use crate::proof::{Holder, presented};
 
 /// The table of keys, which a unit test makes of the code.
 const PAGE: &str = include_str!("../../../docs/tokens.md");
@@ -25,6 +27,8 @@ enum Token {
     /// One by an RSA key with the exponent 3.
     SmallExponent,
     Opaque(&'static str),
+    /// One that is bound to a key, with a DPoP proof.
+    Proved,
 }
 
 fn usual() -> Token {
@@ -51,6 +55,8 @@ fn rows() -> Vec<Row> {
     let other_issuer = json!([json!({"issuer": "https://b.example.com", "audience": "b", "kind": "user"})]);
     row("issuers", json!({}), json!({ "issuers": other_issuer }), usual());
     row("max_token_bytes", json!({}), json!({"max_token_bytes": 100}), usual());
+    let url = |url: &str| json!({"issuers": [changed(issuer(), &json!({"proof": "dpop"}))], "public_urls": [url]});
+    row("public_urls", url("https://api.example.com"), url("https://api.example.org"), Token::Proved);
     row("remember_signatures", json!({}), json!({"remember_signatures": 10}), usual());
     let mut row = |key: &'static str, one: Value, other: Value, token: Token| {
         rows.push(Row { key, files: [one, other], token });
@@ -79,10 +85,22 @@ fn rows() -> Vec<Row> {
     row("issuers.max_lifetime_seconds", json!({}), json!({"max_lifetime_seconds": 60}), usual());
     let bound = claiming(json!({"cnf": {"jkt": "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"}}));
     row("issuers.allow_unverified_cnf", json!({}), json!({"allow_unverified_cnf": true}), bound);
+    proofs(&mut row);
     let exponent = |least: Value| json!({"algorithms": ["RS256"], "rsa_exponent_min": least});
     row("issuers.rsa_exponent_min", exponent(json!(null)), exponent(json!(3)), Token::SmallExponent);
     opaque(&mut row);
     rows
+}
+
+fn proofs(row: &mut Add<'_>) {
+    let proof = |proof: Value| json!({ "proof": proof });
+    row("issuers.proof", json!({}), proof(json!("mtls")), usual());
+    for (path, key) in [("issuers.proof.required", "required"), ("issuers.proof.when_bound", "when_bound")] {
+        let by = |methods: Value| proof(json!({ key: methods }));
+        row(path, by(json!("mtls")), by(json!(["mtls", "dpop"])), Token::Proved);
+    }
+    let other = json!({"proof": "dpop", "proof_algorithms": ["ES384"]});
+    row("issuers.proof_algorithms", proof(json!("dpop")), other, Token::Proved);
 }
 
 type Add<'r> = dyn FnMut(&'static str, Value, Value, Token) + 'r;
@@ -205,7 +223,8 @@ fn changed(mut object: Value, changes: &Value) -> Value {
 
 /// The file with these changes to its issuer, or to itself.
 fn file(key: &str, changes: &Value) -> String {
-    let of_file = |issuer: Value| json!({"orbgate_token": 1, "issuers": [issuer]});
+    let urls = ["https://api.example.com"];
+    let of_file = |issuer: Value| json!({"orbgate_token": 1, "public_urls": urls, "issuers": [issuer]});
     let file = match key.starts_with("issuers.") {
         true => of_file(changed(issuer(), changes)),
         false => changed(of_file(issuer()), changes),
@@ -218,6 +237,7 @@ fn file(key: &str, changes: &Value) -> String {
 struct Signers {
     own: Signer,
     rsa: Signer,
+    holder: Holder,
 }
 
 impl Signers {
@@ -231,6 +251,7 @@ impl Signers {
                 self.rsa.token(&header, &claims())
             }
             Token::Opaque(token) => (*token).to_owned(),
+            Token::Proved => self.holder.bound(&self.own),
         }
     }
 
@@ -254,12 +275,12 @@ impl Signers {
 
     /// All that shows from outside when a service with this file is asked about a token now and after 90 seconds: the
     /// secrets that it reads, the requests that it sends, and its answers. An error of the file if it has one.
-    fn seen(&self, file: &str, token: &str) -> Result<Vec<String>, String> {
+    fn seen(&self, file: &str, token: &str, is_proved: bool) -> Result<Vec<String>, String> {
         let seen = RefCell::new(Vec::new());
         let note = |line: String| seen.borrow_mut().push(line);
         let verifier = Verifier::from_yaml(file).map_err(|error| error.to_string())?;
         note(format!("remembers {}", verifier.remembered_signatures()));
-        let verifier = verifier.with_secrets(|source| {
+        let verifier = verifier.taking_proofs().with_secrets(|source| {
             note(format!("reads {source:?}"));
             Ok(match source {
                 SecretSource::Keys(_) => self.jwks().to_string().into_bytes(),
@@ -271,8 +292,14 @@ impl Signers {
             let monotonic = Duration::from_secs(seconds);
             let now = Now { time: at(NOW + seconds), monotonic };
             let mut progress = cache.ask(monotonic);
+            let proof = self.holder.proof_at(token, NOW + seconds, &json!({}));
+            let dpop = [proof.as_bytes()];
+            let presented = match is_proved {
+                true => presented(&dpop),
+                false => Presented::default(),
+            };
             let verdict = loop {
-                let judged = cache.judge(token, &mut progress, now);
+                let judged = cache.judge_presented(token, &presented, &mut progress, now);
                 let mut next = cache.next_fetch(monotonic);
                 while let Some(fetch) = next {
                     let post =
@@ -302,15 +329,16 @@ impl Signers {
 
 #[test]
 fn each_key_changes_something_that_shows() {
-    let signers = Signers { own: Signer::p256(), rsa: Signer::rsa() };
+    let signers = Signers { own: Signer::p256(), rsa: Signer::rsa(), holder: Holder::new(Signer::p256()) };
     let keys: BTreeSet<_> = PAGE.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
     let rows = rows();
     let tried: BTreeSet<_> = rows.iter().map(|row| row.key).collect();
     assert_eq!(tried, keys, "each key has a row here");
     for Row { key, files, token } in rows {
+        let is_proved = matches!(token, Token::Proved);
         let token = signers.token(&token);
         let [one, other] = files.map(|changes| file(key, &changes));
-        let [seen, seen_by_other] = [&one, &other].map(|file| signers.seen(file, &token));
+        let [seen, seen_by_other] = [&one, &other].map(|file| signers.seen(file, &token, is_proved));
         if key != "orbgate_token" {
             for (file, seen) in [(&one, &seen), (&other, &seen_by_other)] {
                 assert!(seen.is_ok(), "{key}: {seen:?}\n{file}");

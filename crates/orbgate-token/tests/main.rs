@@ -22,6 +22,7 @@ mod key_file;
 mod keys;
 mod opaque;
 mod oracle;
+mod proof;
 mod properties;
 #[cfg(feature = "fetch")]
 mod provider_tokens;

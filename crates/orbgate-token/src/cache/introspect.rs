@@ -19,7 +19,9 @@ use crate::error::TokenError;
 use crate::generations::Mark;
 use crate::keys::KEY_SET_BYTES;
 use crate::opaque::{Opaque, SecretSource};
-use crate::verified::{Fingerprint, VerifiedToken};
+use crate::proof::presented::Presented;
+use crate::proof::unproved::Unproved;
+use crate::verified::Fingerprint;
 use crate::verifier::since_epoch;
 
 impl KeyCache {
@@ -78,10 +80,18 @@ impl KeyCache {
     }
 
     /// What is known of a token that its issuer is asked about.
-    pub(super) fn introspect(&self, issuer: usize, token: &[u8], progress: &mut Asked, now: Now) -> Judged {
+    pub(super) fn introspect(
+        &self,
+        issuer: usize,
+        token: &[u8],
+        presented: &Presented<'_>,
+        progress: &mut Asked,
+        now: Now,
+    ) -> Judged {
         let mark: Mark = Sha256::digest(token).into();
         let verdict = match self.said(issuer, &mark, progress.at, now) {
-            Some(verdict) => verdict,
+            Some(Ok(unproved)) => return self.prove(issuer, token, unproved, presented, now),
+            Some(Err(error)) => Err(error),
             None => match core::str::from_utf8(token) {
                 Ok(token) => match self.answer(issuer, mark, token, progress, now.monotonic) {
                     Some(wait) => return Judged::Wait(wait),
@@ -94,7 +104,7 @@ impl KeyCache {
     }
 
     /// What the endpoint has said, if it is new enough: it was asked after this question, or not too long ago.
-    fn said(&self, issuer: usize, mark: &Mark, at: Duration, now: Now) -> Option<Result<VerifiedToken, TokenError>> {
+    fn said(&self, issuer: usize, mark: &Mark, at: Duration, now: Now) -> Option<Result<Unproved, TokenError>> {
         let (of, opaque) = self.introspection(issuer)?;
         let (active, refused) = of.verdicts().get(mark, now.monotonic);
         let is_new = |sent: Duration, longest: Duration| sent >= at || now.monotonic.saturating_sub(sent) < longest;
@@ -102,7 +112,7 @@ impl KeyCache {
         let active = active.and_then(|answer| {
             let verdict = self.verdict(issuer, mark, &answer.stated, now.time);
             let longest = match &verdict {
-                Ok(token) if now.time < token.expires() => opaque.max_cache,
+                Ok(unproved) if now.time < unproved.expires() => opaque.max_cache,
                 Ok(_) => Duration::ZERO,
                 Err(_) => negative,
             };
@@ -119,13 +129,7 @@ impl KeyCache {
     }
 
     /// Checks the claims again, by the rules for any other token.
-    fn verdict(
-        &self,
-        issuer: usize,
-        mark: &Mark,
-        stated: &Stated,
-        now: SystemTime,
-    ) -> Result<VerifiedToken, TokenError> {
+    fn verdict(&self, issuer: usize, mark: &Mark, stated: &Stated, now: SystemTime) -> Result<Unproved, TokenError> {
         let (rules, name) = self.verifier.named(issuer).ok_or(TokenError::Issuer)?;
         let fingerprint = Fingerprint::from_hash(mark).ok_or(TokenError::Clock)?;
         let stated = stated.clone();

@@ -43,11 +43,14 @@ use self::when::{Cause, Times};
 use crate::account::IssuerAccounts;
 use crate::error::TokenError;
 use crate::keys::{KEY_SET_BYTES, Keys};
+use crate::proof::presented::Presented;
+use crate::proof::replays::Replays;
+use crate::proof::unproved::{Proving, Unproved};
 #[cfg(feature = "aws-lc-rs")]
 use crate::remembered::Remembered;
 use crate::signature::SignatureCheck;
 use crate::verified::VerifiedToken;
-use crate::verifier::{Opened, Verifier};
+use crate::verifier::{Opened, Verifier, since_epoch};
 
 /// A [`Verifier`] with the latest keys of its issuers. It tells the calling program what to fetch, and does no I/O itself.
 ///
@@ -73,6 +76,8 @@ pub struct KeyCache {
     /// Whether an attempt might have a URL that isn't being fetched yet.
     has_queued: AtomicBool,
     refusals: Arc<Refusals>,
+    /// Shared with the cache of the next configuration.
+    replays: Arc<Replays>,
     places: Arc<Places>,
     /// The tokens that wait for an introspection endpoint.
     asking_places: Arc<Places>,
@@ -134,7 +139,7 @@ pub enum Judged {
     Verdict(Result<VerifiedToken, TokenError>),
     /// Call [`KeyCache::judge`] again when this attempt is over.
     Wait(Wait),
-    /// Check this signature, and [finish](SignatureCheck::finish).
+    /// Check this signature, and [proceed](SignatureCheck::proceed).
     CheckSignature(SignatureCheck),
 }
 
@@ -171,6 +176,7 @@ impl KeyCache {
             begun: AtomicU64::new(0),
             has_queued: AtomicBool::new(false),
             refusals: Arc::new(Refusals::of(count)),
+            replays: Arc::default(),
             places: Arc::default(),
             asking_places: Arc::default(),
             noticed: Mutex::new(vec![Noticed::default(); count]),
@@ -187,9 +193,10 @@ impl KeyCache {
     }
 
     /// Takes over the keys from `former` for issuers whose rules are the same here, so that their callers needn't wait, and the
-    /// responses of their introspection endpoints. Both caches must get their time from the same clock.
+    /// responses of their introspection endpoints. Both share the memory of the proofs that were used. Both caches must get their time from the same clock.
     #[must_use]
     pub fn taking_over(mut self, former: &Self) -> Self {
+        self.replays = Arc::clone(&former.replays);
         let known = former.snapshot.load();
         let mut next = Snapshot::of(self.schedules.len());
         next.keys = known.keys.clone();
@@ -236,11 +243,24 @@ impl KeyCache {
         }
     }
 
-    /// Verifies this token at this time. Returns a verdict, or the step that must precede it.
+    /// Verifies this token at this time. Returns a verdict, or the step that must precede it. A token that is bound to a key
+    /// is rejected.
     pub fn judge(&self, token: impl AsRef<[u8]>, progress: &mut Asked, now: Now) -> Judged {
+        self.judge_presented(token, &Presented::default(), progress, now)
+    }
+
+    /// The same for a token that can be bound to a key of its holder, with what the request [presents](Presented) for it. A
+    /// DPoP proof is recorded with the verdict, so pass the same request again only after a step that must precede it.
+    pub fn judge_presented(
+        &self,
+        token: impl AsRef<[u8]>,
+        presented: &Presented<'_>,
+        progress: &mut Asked,
+        now: Now,
+    ) -> Judged {
         let text = token.as_ref();
         if let Some(issuer) = self.verifier.opaque_issuer(text) {
-            return self.introspect(issuer, text, progress, now);
+            return self.introspect(issuer, text, presented, progress, now);
         }
         let compact = match self.verifier.parse(text) {
             Ok(compact) => compact,
@@ -252,16 +272,16 @@ impl KeyCache {
         };
         let issuer = token.index;
         if token.issuer.opaque.is_some() {
-            return self.introspect(issuer, text, progress, now);
+            return self.introspect(issuer, text, presented, progress, now);
         }
         if token.issuer.jwks_file.is_some() {
-            return self.judge_with(&token, &self.snapshot.load().keys, now);
+            return self.judge_with(&token, presented, &self.snapshot.load().keys, now);
         }
         if let Some(wait) = self.refresh(issuer, progress, now.monotonic) {
             return Judged::Wait(wait);
         }
         let snapshot = self.usable(issuer, now.monotonic);
-        let judged = self.judge_with(&token, &snapshot.keys, now);
+        let judged = self.judge_with(&token, presented, &snapshot.keys, now);
         if !judged.lacks_key() {
             return judged;
         }
@@ -272,13 +292,13 @@ impl KeyCache {
         if let Some(wait) = self.since(issuer, progress, None, cause, now.monotonic) {
             return Judged::Wait(wait);
         }
-        self.judge_lastly(&token, progress.at, now)
+        self.judge_lastly(&token, presented, progress.at, now)
     }
 
     /// The verdict with the current keys.
-    fn judge_lastly(&self, token: &Opened<'_>, asked_at: Duration, now: Now) -> Judged {
+    fn judge_lastly(&self, token: &Opened<'_>, presented: &Presented<'_>, asked_at: Duration, now: Now) -> Judged {
         let snapshot = self.usable(token.index, now.monotonic);
-        let judged = self.judge_with(token, &snapshot.keys, now);
+        let judged = self.judge_with(token, presented, &snapshot.keys, now);
         if judged.lacks_key()
             && let (Some(kid), Some(mut schedule)) = (token.kid(), self.lock(token.index))
         {
@@ -288,22 +308,53 @@ impl KeyCache {
         judged
     }
 
-    fn judge_with(&self, token: &Opened<'_>, keys: &Keys, now: Now) -> Judged {
+    fn judge_with(&self, token: &Opened<'_>, presented: &Presented<'_>, keys: &Keys, now: Now) -> Judged {
         #[cfg(feature = "aws-lc-rs")]
         if !self.outside {
             let remembered = self.remembered.as_ref();
             let remembered = remembered.map(|remembered| (remembered, now.monotonic));
             let verdict = token.judge(keys, now.time, remembered);
             self.refusals.note(token.index, verdict.as_ref().err());
-            return Judged::Verdict(verdict);
+            return match verdict {
+                Ok(unproved) => self.prove(token.index, token.compact.token, unproved, presented, now),
+                Err(error) => Judged::Verdict(Err(error)),
+            };
         }
         match token.check(keys, now.time) {
-            Ok(check) => Judged::CheckSignature(check.of(&self.refusals)),
+            Ok(check) => Judged::CheckSignature(check.of(&self.refusals).presented(presented, &self.replays)),
             Err(error) => {
                 self.refusals.note(token.index, Some(&error));
                 Judged::Verdict(Err(error))
             }
         }
+    }
+
+    /// The verdict on a valid token, with what its request presents.
+    fn prove(&self, issuer: usize, token: &[u8], unproved: Unproved, presented: &Presented<'_>, now: Now) -> Judged {
+        let proving = || {
+            let (rules, _) = self.verifier.named(issuer).ok_or(TokenError::Issuer)?;
+            let now = since_epoch(now.time)?;
+            Ok((unproved.prove(presented, &self.verifier.claimed(rules, token, now))?, now))
+        };
+        match proving() {
+            Ok((Proving::Done(token), _)) => Judged::Verdict(Ok(token)),
+            #[cfg(feature = "aws-lc-rs")]
+            Ok((proving, now)) if !self.outside => Judged::Verdict(proving.finish(&self.replays, now)),
+            Ok((Proving::Signature(by), _)) => Judged::CheckSignature(SignatureCheck::of_proof(by, &self.replays)),
+            Err(error) => Judged::Verdict(Err(error)),
+        }
+    }
+
+    /// The DPoP proofs that were used.
+    #[must_use]
+    pub fn replays(&self) -> &Replays {
+        &self.replays
+    }
+
+    /// Whether a token can come with the scheme `DPoP`.
+    #[must_use]
+    pub const fn takes_dpop(&self) -> bool {
+        self.verifier.takes_dpop()
     }
 
     /// Requests every issuer's keys at once, as far as the settings allow. Call it at startup, so that the first token needn't

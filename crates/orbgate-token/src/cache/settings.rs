@@ -161,7 +161,15 @@ impl SettingsError {
             SecretSource::Keys(_) => format!("{source} has not been read: every token of its issuer would be refused"),
             _ => format!("{source} has not been read: this gate can't ask about opaque tokens"),
         };
-        Self::of(Self::unfetchable(verifier).chain(verifier.missing_secrets().map(says)).collect())
+        let unprovable = verifier.unprovable().map(|issuer| {
+            format!(
+                "the tokens of {} need `proof`, and this gate passes no proofs on: it would refuse them",
+                quoted(issuer)
+            )
+        });
+        let lacks_urls = verifier.lacks_urls().then(|| "`public_urls` is missing: no proof could fit".to_owned());
+        let secrets = verifier.missing_secrets().map(says);
+        Self::of(Self::unfetchable(verifier).chain(secrets).chain(unprovable).chain(lacks_urls).collect())
     }
 
     /// The error for secrets that can't be read.

@@ -19,6 +19,8 @@ document! {
         pub(super) issuers: Spanned<Vec<IssuerDocument>>,
         /// The longest token that is read, in bytes, opaque or not; 16384 if absent, 65536 at most.
         pub(super) max_token_bytes: Option<Spanned<NonZeroU64>>,
+        /// The base URLs of the service as its clients see them, for DPoP proofs: `https`, with a path only if a proxy strips it, and without a final `/`. Required once an issuer has `proof` with `dpop`.
+        pub(super) public_urls: Option<Spanned<Vec<Spanned<String>>>>,
         /// How many checked signatures a cache of keys remembers for a minute; 0 if absent, 1000000 at most.
         pub(super) remember_signatures: Option<Spanned<u64>>,
     }
@@ -61,6 +63,10 @@ document! {
         pub(super) max_lifetime_seconds: Option<Spanned<u64>>,
         /// `true` treats a token that is bound to a key (`cnf`) as a plain one, so that a thief can use it.
         pub(super) allow_unverified_cnf: Option<Spanned<bool>>,
+        /// What must prove that the sender of a token holds the key that the token is bound to (`cnf`): `dpop` (RFC 9449), `mtls` (RFC 8705) or a list of both, of which each token needs at least one; or a mapping. Without it, bound tokens are refused.
+        pub(super) proof: Option<Spanned<ProofDocument>>,
+        /// The signature algorithms of DPoP proofs; `ES256`, `PS256`, `EdDSA` and `Ed25519` if absent.
+        pub(super) proof_algorithms: Option<Spanned<Vec<Spanned<String>>>>,
         /// The smallest accepted exponent of an RSA key, an odd number; 65537 if absent.
         pub(super) rsa_exponent_min: Option<Spanned<u64>>,
         /// Its introspection endpoint (RFC 7662), which is asked about each token instead of checking a signature.
@@ -81,6 +87,19 @@ document! {
         pub(super) prefix: Option<Spanned<String>>,
         /// How long an answer is used at most, and so how long a revoked token may be accepted; 60 if absent, otherwise 1 to 3600.
         pub(super) max_cache_seconds: Option<Spanned<u64>>,
+    }
+
+    /// Whether tokens must be bound.
+    pub(super) struct ProofWhen {
+        /// `dpop`, `mtls` or a list: each token must be bound by one of them or several. The same as without the mapping; excludes the next key.
+        pub(super) required: Option<Spanned<ProofMethods>>,
+        /// `dpop`, `mtls` or a list: a token that isn't bound is accepted as a plain one, which a thief can use.
+        pub(super) when_bound: Option<Spanned<ProofMethods>>,
+    }
+
+    pub(super) enum ProofName {
+        Dpop: "dpop",
+        Mtls: "mtls",
     }
 
     /// The account for each kind, or one claim for both.
@@ -197,6 +216,52 @@ impl Value for AccountDocument {
         });
         let mut claims = claim.iter().chain(of_kinds);
         claims.find(|claim| claim.value.is_empty()).map(|claim| claim.location)
+    }
+}
+
+/// What proves an issuer's tokens.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum ProofDocument {
+    Required(ProofMethods),
+    When(ProofWhen),
+}
+
+impl Value for ProofDocument {
+    const SHAPE: Shape = Shape::Either(&[ProofMethods::SHAPE, ProofWhen::SHAPE]);
+
+    fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
+        match &node.kind {
+            Content::Mapping(_) => Self::When(ProofWhen::read(node, owner, values)),
+            _ => Self::Required(ProofMethods::read(node, owner, values)),
+        }
+    }
+
+    fn stand_in(location: Location) -> Self {
+        Self::Required(ProofMethods::stand_in(location))
+    }
+}
+
+/// One method, or several.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum ProofMethods {
+    One(ProofName),
+    Several(Vec<Spanned<ProofName>>),
+}
+
+impl Value for ProofMethods {
+    const SHAPE: Shape = Shape::Either(&[ProofName::SHAPE, Vec::<Spanned<ProofName>>::SHAPE]);
+
+    fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
+        match &node.kind {
+            Content::Sequence(_) => Self::Several(Vec::read(node, owner, values)),
+            _ => Self::One(ProofName::read(node, owner, values)),
+        }
+    }
+
+    fn stand_in(location: Location) -> Self {
+        Self::One(ProofName::stand_in(location))
     }
 }
 

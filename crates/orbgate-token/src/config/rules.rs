@@ -8,7 +8,7 @@ use orbgate_yaml::{Diagnostics, Location, Shape, Spanned, Value as _, quoted};
 use super::document::{
     AccountClaimDocument, AccountDocument, AccountName, AccountOfKind, Accounts, ConflictDocument, Derivation,
     Derivations, Document, FormatDocument, IssuerDocument, KindClaims, KindDocument, KindName, Names, OpaqueDocument,
-    Required, ScopesDocument, TestDocument, ValueDocument,
+    ProofDocument, ProofMethods, ProofName, ProofWhen, Required, ScopesDocument, TestDocument, ValueDocument,
 };
 use crate::account::{AccountClaim, AccountClaims};
 use crate::algorithm::Algorithm;
@@ -20,13 +20,34 @@ use crate::jwk::KeyRules;
 use crate::key_name::KeyName;
 use crate::kind::KindRules;
 use crate::opaque::{Opaque, SecretSource};
+use crate::proof::rules::{ProofMethod, ProofRules};
 use crate::scope::{ClaimPath, Conflict, ScopeClaim, ScopeFormat};
 use crate::verifier::{MOST_REMEMBERED, MOST_TOKEN_BYTES, Verifier};
 
 /// The verifier that a document describes, and every error in it.
 pub(super) fn verifier(document: &Document, diagnostics: &mut Diagnostics) -> Verifier {
-    let Document { orbgate_token: _, issuers: list, max_token_bytes, remember_signatures } = document;
+    let Document { orbgate_token: _, issuers: list, max_token_bytes, public_urls, remember_signatures } = document;
     let mut verifier = Verifier::of(issuers(list, diagnostics));
+    if let Some(urls) = public_urls {
+        if urls.value.is_empty() {
+            diagnostics
+                .push_new(urls.location, "`public_urls` is empty: leave it out, or write a base URL of the service");
+        }
+        let wrong = urls.value.iter().filter_map(|url| Some((url.location, check::public_url(&url.value).err()?)));
+        for (location, message) in wrong {
+            diagnostics.push_new(location, message);
+        }
+        let urls = urls.value.iter().filter_map(|url| check::public_url(&url.value).ok());
+        verifier = verifier.with_public_urls(urls.collect());
+    } else if verifier.lacks_urls() {
+        let with_dpop = list.value.iter().filter_map(|issuer| issuer.proof.as_ref()).find(|proof| {
+            let rules = proof_rules(proof, &mut Vec::new());
+            rules.has(ProofMethod::Dpop)
+        });
+        let message = "`public_urls` is missing: write the base URLs of the service, as its clients see them, with which \
+                       proofs are compared";
+        diagnostics.push_new(with_dpop.map_or(list.location, |proof| proof.location), message);
+    }
     if let Some(setting) = max_token_bytes {
         let most = usize::try_from(setting.value.get()).unwrap_or(usize::MAX);
         if most > MOST_TOKEN_BYTES {
@@ -230,6 +251,8 @@ fn issuers_of(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Vec<I
         skew_seconds,
         max_lifetime_seconds,
         allow_unverified_cnf,
+        proof,
+        proof_algorithms,
         rsa_exponent_min,
         opaque,
     } = document;
@@ -287,6 +310,25 @@ fn issuers_of(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Vec<I
     if allow_unverified_cnf.as_ref().is_some_and(|allow| allow.value) {
         issuer = issuer.allow_unverified_cnf();
     }
+    if let Some(proof) = proof {
+        let mut wrong = Vec::new();
+        let rules = proof_rules(proof, &mut wrong);
+        for (location, message) in wrong {
+            diagnostics.push_new(location, message);
+        }
+        issuer = issuer.proof(match proof_algorithms {
+            Some(names) => {
+                let algorithms = algorithms_of(&names.value, diagnostics);
+                match algorithms.is_empty() && !names.value.is_empty() {
+                    true => rules,
+                    false => rules.algorithms(algorithms),
+                }
+            }
+            None => rules,
+        });
+    } else if let Some(names) = proof_algorithms {
+        diagnostics.push_new(names.location, "`proof_algorithms` does nothing without `proof`");
+    }
     if let Some(min) = rsa_exponent_min {
         issuer = issuer.key_rules(KeyRules { rsa_exponent_min: min.value });
     }
@@ -294,6 +336,32 @@ fn issuers_of(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Vec<I
         issuer = issuer.opaque(opaque_of(document, diagnostics));
     }
     of_tenants(name, tenants.as_ref(), issuer, diagnostics)
+}
+
+fn proof_rules(document: &Spanned<ProofDocument>, wrong: &mut Vec<(Location, &'static str)>) -> ProofRules {
+    let methods = |methods: &ProofMethods| {
+        let of = |name: &ProofName| match name {
+            ProofName::Dpop => ProofMethod::Dpop,
+            ProofName::Mtls => ProofMethod::Mtls,
+        };
+        match methods {
+            ProofMethods::One(name) => vec![of(name)],
+            ProofMethods::Several(names) => names.iter().map(|name| of(&name.value)).collect(),
+        }
+    };
+    match &document.value {
+        ProofDocument::Required(of) => ProofRules::required(methods(of)),
+        ProofDocument::When(ProofWhen { required: Some(of), when_bound: None }) => {
+            ProofRules::required(methods(&of.value))
+        }
+        ProofDocument::When(ProofWhen { required: None, when_bound: Some(of) }) => {
+            ProofRules::when_bound(methods(&of.value))
+        }
+        ProofDocument::When(_) => {
+            wrong.push((document.location, "`proof` needs exactly one of `required` and `when_bound`"));
+            ProofRules::required([ProofMethod::Mtls])
+        }
+    }
 }
 
 fn accounts(document: &Spanned<AccountDocument>, diagnostics: &mut Diagnostics) -> AccountClaims {

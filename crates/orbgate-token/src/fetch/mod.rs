@@ -23,6 +23,7 @@ use crate::cache::{Fetch, FetchSettings, Judged, KeyCache, KeyStatus, Now, Respo
 use crate::error::TokenError;
 use crate::keys::Keys;
 use crate::opaque::SecretSource;
+use crate::proof::presented::Presented;
 use crate::verified::VerifiedToken;
 use crate::verifier::Verifier;
 
@@ -147,11 +148,26 @@ impl KeyFetcher {
     /// The same as those of [`Verifier::verify`]. An opaque token can also give [`TokenError::Inactive`] or
     /// [`TokenError::Unanswered`].
     pub async fn verify(&self, token: impl AsRef<[u8]>, now: SystemTime) -> Result<VerifiedToken, TokenError> {
+        self.verify_presented(token, &Presented::default(), now).await
+    }
+
+    /// The same for a token that can be bound to a key of its holder, with what the request presents for it: see
+    /// [`Verifier::verify_presented`].
+    ///
+    /// # Errors
+    ///
+    /// The same as those of [`KeyFetcher::verify`], and then the first rule that the proof breaks.
+    pub async fn verify_presented(
+        &self,
+        token: impl AsRef<[u8]>,
+        presented: &Presented<'_>,
+        now: SystemTime,
+    ) -> Result<VerifiedToken, TokenError> {
         let shared = &self.shared;
         let mut progress = shared.cache.ask(shared.elapsed());
         loop {
             let now = Now { time: now, monotonic: shared.elapsed() };
-            let judged = shared.cache.judge(token.as_ref(), &mut progress, now);
+            let judged = shared.cache.judge_presented(token.as_ref(), presented, &mut progress, now);
             self.start_fetches();
             match judged {
                 Judged::Verdict(result) => return result,
