@@ -534,3 +534,33 @@ fn an_adversary_gets_nothing_that_it_may_not_have() {
     }
     assert!(succeeded > 500 && refused > 5000, "{succeeded} {refused}");
 }
+
+#[test]
+fn only_pages_of_this_machine_may_send_requests() {
+    let world = World::new();
+    let stated = |response: &TestResponse| {
+        let mut headers = response.headers.iter();
+        headers.find(|(name, _)| *name == "access-control-allow-origin").map(|(_, value)| value.clone())
+    };
+    let metadata = "/.well-known/oauth-authorization-server";
+    for origin in ["http://localhost:6274", "http://127.0.0.1:8000", "http://[::1]:1", "http://localhost"] {
+        let asked = world.send("OPTIONS", "/token", &[("Origin", origin)], b"");
+        assert_eq!((asked.status, stated(&asked).as_deref()), (204, Some(origin)));
+        let answer = world.send("GET", metadata, &[("Origin", origin)], b"");
+        assert_eq!((answer.status, stated(&answer).as_deref()), (200, Some(origin)));
+    }
+    for origin in [
+        "https://evil.example",
+        "https://localhost:1",
+        "http://localhost.evil.example",
+        "http://localhost:1@evil.example",
+        "http://127.0.0.1.evil.example:80",
+        "http://localhost:x",
+        "null",
+        "",
+    ] {
+        let asked = world.send("OPTIONS", "/token", &[("Origin", origin)], b"");
+        assert_eq!((asked.status, stated(&asked)), (404, None), "{origin}");
+        assert_eq!(stated(&world.send("GET", metadata, &[("Origin", origin)], b"")), None, "{origin}");
+    }
+}

@@ -52,7 +52,8 @@ pub struct TestResponse {
 /// | `GET /authorize` | a code, without a question to anyone. It requires PKCE with S256 and exactly a registered address |
 /// | `POST /token` | a token for a code, a refresh token or a client's secret. `resource` is its audience (RFC 8707) |
 ///
-/// It keeps the last 1,024 clients, and as many codes and refresh tokens.
+/// Pages of this machine, such as `http://localhost:6274`, may send all of them. It keeps the last 1,024 clients, and as many codes and
+/// refresh tokens.
 pub struct TestServer {
     issuer: TestIssuer,
     grants: Shared<Grants>,
@@ -81,6 +82,19 @@ impl TestServer {
         if !self.is_named(request) {
             return TestResponse::text(421, format!("send requests to {}\n", self.issuer.url));
         }
+        let page = request.header("origin").ok().flatten().filter(|origin| is_local(origin));
+        let mut response = match (request.method, page) {
+            ("OPTIONS", Some(_)) => TestResponse::text(204, String::new()),
+            _ => self.respond(request, now),
+        };
+        if let Some(page) = page {
+            response.headers.extend(PAGES.map(|(name, value)| (name, value.to_owned())));
+            response.headers.push(("access-control-allow-origin", page.to_owned()));
+        }
+        response
+    }
+
+    fn respond(&self, request: &TestRequest<'_>, now: SystemTime) -> TestResponse {
         let (path, query) = request.target.split_once('?').unwrap_or((request.target, ""));
         match (request.method, path) {
             ("GET", "/tokens.yaml") => TestResponse::text(200, format!("{}\n", self.issuer.tokens_yaml())),
@@ -191,6 +205,21 @@ impl<'r> TestRequest<'r> {
         let wrong = || OAuthError::new("invalid_request", &format!("content-type: must be {kind}"));
         given.trim().eq_ignore_ascii_case(kind).then_some(()).ok_or_else(wrong)
     }
+}
+
+/// What a page of this machine may do.
+const PAGES: [(&str, &str); 4] = [
+    ("vary", "origin"),
+    ("access-control-allow-methods", "GET, POST"),
+    ("access-control-allow-headers", "authorization, content-type, mcp-protocol-version"),
+    ("access-control-expose-headers", "www-authenticate"),
+];
+
+/// Whether only a program on this machine can have this origin.
+fn is_local(origin: &str) -> bool {
+    let host = origin.strip_prefix("http://").unwrap_or_default();
+    let (name, port) = host.rsplit_once(':').unwrap_or((host, "80"));
+    matches!(name, "localhost" | "127.0.0.1" | "[::1]") && port.parse::<u16>().is_ok()
 }
 
 fn json_or_error(status: u16, answer: Result<Value, OAuthError>) -> TestResponse {

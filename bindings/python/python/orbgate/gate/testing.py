@@ -99,6 +99,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._answer(b"")
 
+    do_OPTIONS = do_GET
+
     def do_POST(self) -> None:
         length = self.headers.get("content-length", "")
         if len(length) > 5 or not length.isdecimal():
