@@ -121,7 +121,10 @@ export interface McpOptions {
   readonly denyLegacy?: boolean;
   /** Accepts calls in sessions that consume orbs from a ledger: each costs what is held, however it ends. By default, they are denied. */
   readonly chargeSessions?: boolean;
-  /** The origins whose pages may send requests, such as `https://app.example`. The default is none. */
+  /**
+   * The origins whose pages may send requests and read the responses, such as `https://app.example`: the gate answers preflights, and replaces
+   * the headers of CORS that the service has. The default is none.
+   */
   readonly origins?: readonly string[];
 }
 
@@ -157,6 +160,8 @@ export interface Question {
   readonly origin?: readonly Text[];
   /** Every value of `Access-Control-Request-Method`. */
   readonly accessControlRequestMethod?: readonly Text[];
+  /** Every value of `Access-Control-Request-Headers`, for an MCP endpoint. */
+  readonly accessControlRequestHeaders?: readonly Text[];
   /** The names of all headers, or at least of those that contain `method`, because some override the method. */
   readonly headerNames: readonly string[];
   /**
@@ -201,7 +206,10 @@ export interface Answer {
   readonly decision: Decision;
   /** The status of a denial; `null` if allowed. */
   readonly httpStatus: number | null;
-  /** The headers of a denial: `cache-control`, and perhaps `www-authenticate`, `allow` and others. */
+  /**
+   * The headers of a denial: `cache-control`, and perhaps `www-authenticate`, `allow` and others. Of an allow: what the response must have in
+   * place of the service's headers that begin with `access-control-`.
+   */
   readonly headers: Readonly<Record<string, string>>;
   /** The body of a denial at an MCP endpoint, or the metadata of the protected resource; otherwise `null`. */
   readonly body: Uint8Array | null;
@@ -366,6 +374,11 @@ export class Allowed {
    * nothing is held.
    */
   stateOrbs(amount: number): boolean;
+  /**
+   * The response with what browsers need, at an MCP endpoint with `origins`. Only a service that calls `refusal` must send this; everywhere else,
+   * the gate does it.
+   */
+  respond(response: Response): Response;
 }
 
 /**

@@ -225,7 +225,8 @@ ORBGATE_SET_STR(orbgate_make_set_mcp_initial_scopes, 2, 24) /* The scopes that a
 ORBGATE_SET_INT(orbgate_make_set_mcp_most_bytes, 2, 25) /* The longest body of the endpoint, at most 8 MiB. 0 selects 4 MiB. */
 ORBGATE_SET_BOOL(orbgate_make_set_mcp_deny_legacy, 2, 26) /* Requests of protocol versions without the headers of MCP are denied. */
 ORBGATE_SET_STR(orbgate_make_set_metadata, 2, 27) /* The URL of the protected resource, whose metadata (RFC 9728) the gate serves. */
-ORBGATE_ADD_STR(orbgate_make_add_mcp_origin, 2, 28) /* Origins whose pages may send requests to the endpoint, such as `https://app.example`. */
+/* Origins whose pages may send requests to the endpoint and read its responses, such as `https://app.example`. */
+ORBGATE_ADD_STR(orbgate_make_add_mcp_origin, 2, 28)
 ORBGATE_SET_BOOL(orbgate_make_set_mcp_charge_sessions, 2, 29) /* Calls in sessions are charged however they end, not denied. */
 
 /* Starts a request, as received: neither decoded nor joined. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`. */
@@ -254,6 +255,7 @@ ORBGATE_SET_BOOL(orbgate_ask_set_amount_failed, 3, 25) /* The function has faile
 ORBGATE_SET_BOOL(orbgate_ask_set_keeps, 3, 26) /* After an allow that consumes, and after `Charge`, the step keeps the token for `again`. */
 ORBGATE_SET_BOOL(orbgate_ask_set_again, 3, 27) /* The request of the last answer: its token isn't verified again, the rest counts as it is. */
 ORBGATE_SET_STR(orbgate_ask_set_hold, 3, 28) /* With `charges`, the `id` of the `Hold` that follows: 16 random bytes. `Charge` names it. */
+ORBGATE_ADD_STR(orbgate_ask_add_access_control_request_header, 3, 29) /* Every value of `Access-Control-Request-Headers`, for an MCP endpoint. */
 
 ORBGATE_BEGIN(orbgate_resume_begin, 4) /* Resumes a step after its `Wait` is over. The engine can be a later one. Answered like `Ask`. */
 ORBGATE_SET_INT(orbgate_resume_set_unix_ms, 4, 1) /* The time since 1970. */
@@ -597,7 +599,8 @@ ORBGATE_GET_STR(orbgate_answer_get_audit, 66, 9) /* With `with_audit`, a JSON li
 ORBGATE_GET_PART(orbgate_answer_get_token, 66, 0xa, 2) /* The verified token; absent without a valid token. */
 ORBGATE_GET_BOOL(orbgate_answer_get_may_call, 66, 11) /* `NextCall` might be answered by a call. */
 ORBGATE_GET_STR(orbgate_answer_get_body, 66, 12) /* The response's body, if it has one: JSON, such as the metadata of the resource at a 200. */
-ORBGATE_NEXT_PART(orbgate_answer_next_header, 66, 0xd, 3) /* More headers of the response. */
+/* More headers of the response. Of an allow: put them in place of the service's that begin with `access-control-`. */
+ORBGATE_NEXT_PART(orbgate_answer_next_header, 66, 0xd, 3)
 ORBGATE_GET_INT(orbgate_answer_get_retry_after, 66, 14) /* The seconds of its `Retry-After` header; 0 if it has none. */
 
 /* The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` says so or `until_ms`, and resume. */

@@ -37,7 +37,7 @@ func main() {
 type arguments struct {
 	framework, listen, policy, tokens, challenge string
 	ledger, secret, db, cancelled                string
-	mcp, toolError, inputRequired                string
+	mcp, origin, toolError, inputRequired        string
 	public, amount, bonus                        []string
 	watch                                        string
 	ungated, refuseWider, debug, chargeSessions  bool
@@ -50,7 +50,7 @@ func read(words []string) (given arguments, err error) {
 	}
 	settings := map[string]*string{"--listen": &given.listen, "--policy": &given.policy, "--tokens": &given.tokens, "--challenge": &given.challenge,
 		"--ledger": &given.ledger, "--ledger-secret": &given.secret, "--ledger-db": &given.db, "--on-cancelled": &given.cancelled,
-		"--mcp": &given.mcp, "--on-tool-error": &given.toolError, "--on-input-required": &given.inputRequired, "--watch": &given.watch}
+		"--mcp": &given.mcp, "--mcp-origin": &given.origin, "--on-tool-error": &given.toolError, "--on-input-required": &given.inputRequired, "--watch": &given.watch}
 	flags := map[string]*bool{"--ungated": &given.ungated, "--refuse-wider": &given.refuseWider, "--debug": &given.debug,
 		"--charge-sessions": &given.chargeSessions}
 	lists := map[string]*[]string{"--public": &given.public, "--amount": &given.amount, "--bonus": &given.bonus}
@@ -100,6 +100,9 @@ func run() error {
 			OnToolError: costs[given.toolError], OnInputRequired: costs[given.inputRequired],
 		}
 		config.MCP.Path, config.MCP.ChargeSessions = given.mcp, given.chargeSessions
+		if given.origin != "" {
+			config.MCP.Origins = []string{given.origin}
+		}
 		if len(given.bonus) > 0 {
 			config.BonusFromBody = 1000
 		}

@@ -156,7 +156,7 @@ func TestNoToolRunsThatIsNotAllowed(t *testing.T) {
 			t.Errorf("%s: %d, and not %d", row.Name, response.StatusCode, row.Status)
 		}
 	}
-	if sent != 159 || listed.Load() == 0 || refunded.Load() != 0 {
+	if sent != 162 || listed.Load() == 0 || refunded.Load() != 0 {
 		t.Errorf("%d requests, %d, %d", sent, listed.Load(), refunded.Load())
 	}
 }

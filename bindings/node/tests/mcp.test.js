@@ -143,7 +143,7 @@ for (const [name, serve] of Object.entries(FRAMEWORKS)) {
         assert.ok(row.id === undefined || answer.body.includes(`"id":${row.id},`), row.name);
       }
     }
-    assert.deepEqual([ROWS.length, count], [159, 25]);
+    assert.deepEqual([ROWS.length, count], [162, 25]);
     const long = CALL.replace('"params":{', `"params":{"arguments":{"a":"${"x".repeat((4 << 20) - 200)}"},`);
     const answer = await send(port, [...token, ...JSON_TYPE], long);
     assert.deepEqual([answer.status, answer.body.equals(Buffer.from(long))], name === "Fastify" ? [413, false] : [200, true]);
@@ -154,6 +154,42 @@ for (const [name, serve] of Object.entries(FRAMEWORKS)) {
     assert.deepEqual([large.status, JSON.parse(large.body.toString()).error.code], [400, -32600]);
   });
 }
+
+test("a page reads what the gate states, however the service writes its head", async (context) => {
+  const { gate, bearer } = await shop(context);
+  const page = ["origin", "https://app.example"];
+  const stated = { origin: "https://app.example", exposed: "WWW-Authenticate, Mcp-Session-Id", credentials: undefined };
+  const of = (/** @type {any} */ { "access-control-allow-origin": origin, "access-control-expose-headers": exposed, "access-control-allow-credentials": credentials }) => ({ origin, exposed, credentials });
+  const own = { "access-control-allow-origin": "*", "Access-Control-Allow-Credentials": "true", vary: "Accept", "x-own": "1" };
+  /** @type {((response: any) => void)[]} */
+  const heads = [
+    (response) => response.writeHead(200, own),
+    (response) => response.writeHead(200, "Fine", Object.entries(own).flat()),
+    (response) => response.setHeaders(new Map(Object.entries(own))),
+    (response) => response.setHeader("vary", "Accept, origin").setHeader("x-own", "1").flushHeaders(),
+    (response) => response.setHeader("Access-Control-Allow-Origin", "*").setHeader("x-own", "2").writeHead(200, { ...own, "set-cookie": ["a", "b"] }),
+  ];
+  for (const head of heads) {
+    const port = await served(context, listener(gate, (_, response) => {
+      head(response);
+      response.end("ran");
+    }));
+    const { status, headers, body } = await send(port, [...page, "authorization", bearer(SCOPES).authorization, ...JSON_TYPE], CALL);
+    assert.deepEqual([status, of(headers), body.toString(), headers["x-own"]], [200, stated, "ran", "1"], String(head));
+    assert.deepEqual(headers.vary?.toLowerCase().split(", "), ["accept", "origin"]);
+  }
+  const { getRequestListener, Hono } = await honos();
+  const respond = () => new Response("ran", { headers: own });
+  const fetching = async (/** @type {any} */ request) => (await refusal(gate, request)) ?? allowed(request).respond(respond());
+  const app = new Hono().use(hono(gate)).post("/mcp", respond);
+  for (const answer of [fetching, app.fetch]) {
+    const port = await served(context, getRequestListener(/** @type {any} */ (answer)));
+    const { status, headers, body } = await send(port, [...page, "authorization", bearer(SCOPES).authorization, ...JSON_TYPE], CALL);
+    assert.deepEqual([status, of(headers), body.toString(), headers["x-own"], headers.vary], [200, stated, "ran", "1", "Accept, Origin"]);
+    const asked = await send(port, [...page, "access-control-request-method", "POST", "access-control-request-headers", "mcp-param-a"], "", "OPTIONS");
+    assert.deepEqual([asked.status, asked.headers["access-control-allow-headers"]?.endsWith(", mcp-param-a")], [204, true]);
+  }
+});
 
 test("a body that something has read before the gate is denied", async (context) => {
   const { gate, bearer } = await shop(context);

@@ -379,7 +379,7 @@ def main() -> None:
     parser.add_argument("--watch", type=float)
     for option in ("ungated", "refuse-wider", "debug", "charge-sessions"):
         parser.add_argument(f"--{option}", action="store_true")
-    for option in ("ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-tool-error", "on-input-required", "mcp"):
+    for option in ("ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-tool-error", "on-input-required", "mcp", "mcp-origin"):
         parser.add_argument(f"--{option}")
     for option in ("amount", "bonus"):
         parser.add_argument(f"--{option}", action="append", default=[])
@@ -393,6 +393,7 @@ def main() -> None:
             options["ledger"] = Ledger(given.ledger, secret_file=given.ledger_secret, **settings)
             options["mcp"] = given.mcp
             options["mcp_charge_sessions"] = given.charge_sessions
+            options["mcp_origins"] = [given.mcp_origin] if given.mcp_origin else []
             options["amounts"] = {route: lambda headers, _: int(headers["x-orbs"]) for route in given.amount}
             options["bonus_from_body"] = dict.fromkeys(given.bonus, 1000)
         gate = Gate.from_files(given.policy, given.tokens, public=given.public, challenge=given.challenge, count=counted, audit=lambda line: say(f"audited {line}"), debug=given.debug, refuse_wider=given.refuse_wider, **options)

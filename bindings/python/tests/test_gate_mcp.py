@@ -92,6 +92,26 @@ def lines_of(row: Any) -> list[tuple[str, str]]:
     return [tuple(line.split(": ", 1)) for line in row["headers"]]
 
 
+def test_a_page_reads_what_the_gate_states() -> None:
+    """The shared requests of pages, whose service has headers of its own, but for those that a ledger denies."""
+    rows = [json.loads(line) for line in (CASES / "pages.jsonl").read_text().splitlines()]
+    for row in rows:
+        if row["status"] in (402, 500):
+            continue
+        own = [tuple(part.encode() for part in line.split(": ", 1)) for line in row.get("service", [])]
+
+        async def run(scope: Any, receive: Any, send: Any, own: Any = own) -> None:
+            await send({"type": "http.response.start", "status": 200, "headers": own})
+            await send({"type": "http.response.body", "body": b"ran"})
+
+        service = Service(gate())
+        service.middleware = asgi.GateMiddleware(run, service.middleware.gate)
+        body = call(row["tool"]) if "tool" in row else b""
+        status, headers, _ = service.send([{"type": "http.request", "body": body}], [JSON, *lines_of(row)], row.get("scopes"), row.get("method", "POST"))
+        assert (status, headers["vary"]) == (row["status"], "Origin"), row["name"]
+        assert {name: value for name, value in headers.items() if name.lower().startswith("access-control-")} == row["stated"], row["name"]
+
+
 def test_only_allowed_messages_reach_the_handler() -> None:
     service = Service(gate())
     allowed = []

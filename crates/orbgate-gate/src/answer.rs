@@ -36,7 +36,13 @@ pub struct Answer<'e, T = VerifiedToken> {
     pub preflight: bool,
     /// Set if the request is for an MCP endpoint.
     pub mcp: Option<McpCall>,
+    /// What the service's response to an allowed request must have, if there is anything, instead of each of its own headers whose
+    /// name starts with `access-control-`: what a browser needs, for a page of an MCP endpoint's [origins](crate::Mcp::origins).
+    pub headers: ResponseHeaders,
 }
+
+/// Headers of a response: lower-case names with their values.
+pub type ResponseHeaders = Vec<(&'static str, Cow<'static, str>)>;
 
 /// A request that was allowed for one route, but that the router sent to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,8 +90,8 @@ impl<T> Answer<'_, T> {
     }
 }
 
-/// The response to a denied request: a status, [`CACHE_CONTROL`](Self::CACHE_CONTROL), and at most three other headers. Only at
-/// an MCP endpoint can it have a body.
+/// The response to a denied request: a status, [`CACHE_CONTROL`](Self::CACHE_CONTROL), and other headers. Only at an MCP endpoint can
+/// it have a body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Denial {
@@ -100,7 +106,7 @@ pub struct Denial {
     /// The body, which is JSON.
     pub body: Option<Box<[u8]>>,
     /// More headers.
-    pub headers: &'static [(&'static str, &'static str)],
+    pub headers: ResponseHeaders,
 }
 
 impl Denial {

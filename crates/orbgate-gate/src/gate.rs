@@ -45,7 +45,7 @@ impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
     pub fn resume<'e>(&self, engine: &'e Engine, waiting: Waiting, now: Now) -> Step<'e> {
         let Waiting { held, token, mut progress, .. } = waiting;
         match self.keys().judge(&*token, &mut progress, now) {
-            Judged::Verdict(verdict) => self.decide(engine, &held.request(), verdict.into()).into(),
+            Judged::Verdict(verdict) => held.with(|request| self.decide(engine, request, verdict.into())).into(),
             Judged::Wait(wait) => Step::Wait(Waiting { held, token, progress, wait }),
             Judged::CheckSignature(check) => Step::CheckSignature(Checking { held, check }),
         }
@@ -54,7 +54,7 @@ impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
     /// Resumes a request after the program has checked its signature.
     pub fn checked<'e>(&self, engine: &'e Engine, checking: Checking, is_right: bool, now: Now) -> Next<'e> {
         let verdict = checking.check.finish(is_right, now.time);
-        self.decide(engine, &checking.held.request(), verdict.into())
+        checking.held.with(|request| self.decide(engine, request, verdict.into()))
     }
 
     /// The next fetch, if there is one. Call it after each other call. See

@@ -23,7 +23,7 @@ mod step;
 mod template;
 
 // The public interface is:
-pub use crate::answer::{Answer, Denial, Misrouted};
+pub use crate::answer::{Answer, Denial, Misrouted, ResponseHeaders};
 pub use crate::audit::{AuditLine, AuditToken, audit_json};
 pub use crate::challenge::{Challenge, ChallengeError, FullChallenge};
 pub use crate::credentials::{Credentials, Verified};

@@ -86,6 +86,7 @@ impl Metadata {
             b"OPTIONS" => (204, None, PREFLIGHT),
             _ => return None,
         };
+        let headers = headers.iter().map(|(name, value)| (*name, (*value).into())).collect();
         Some(Denial { status, body, headers, ..Denial::default() })
     }
 }

@@ -17,7 +17,8 @@ use crate::rules::{CorsPreflight, Rules};
 /// A request, decided as far as possible without its token.
 ///
 /// 1. [`Rules::open`]: denies a page's origin that an MCP endpoint doesn't accept, an upgrade to `h2c`, an overridden
-///    method and a malformed target, regardless of the token. Allows a public route.
+///    method and a malformed target, regardless of the token. Answers a preflight from a page that it accepts. Allows a public
+///    route.
 /// 2. [`Opened::token`]: finds the bearer token. If the request doesn't have exactly one, the credentials are already
 ///    known. A verifier checks the token.
 /// 3. [`Opened::decide`]: the engine decides. At an MCP endpoint, [`Rules::decide_body`] decides after the body is read.
@@ -72,10 +73,11 @@ impl Rules {
         };
         let metadata = self.metadata.as_ref().filter(|_| lacks(&tokenless));
         let served = metadata.and_then(|metadata| metadata.response(request));
+        let served = served.or_else(|| endpoint.filter(|_| lacks(&tokenless))?.0.preflight(request));
         let public = match lacks(&tokenless) {
             true if served.is_some() => Some(Public { template: "".into(), preflight: false }),
-            true => self.public_route(engine, request, endpoint.map(|(_, template)| template)),
-            false => None,
+            true if endpoint.is_none() => self.public_route(engine, request),
+            _ => None,
         };
         Opened {
             endpoint,
@@ -91,16 +93,8 @@ impl Rules {
         }
     }
 
-    fn public_route<'r>(
-        &'r self,
-        engine: &Engine,
-        request: &Request<'_>,
-        endpoint: Option<&'r str>,
-    ) -> Option<Public<'r>> {
-        let public = |method: &[u8]| {
-            let routes = self.public.as_ref().filter(|_| endpoint.is_none())?;
-            routes.template(engine, method, request.target)
-        };
+    fn public_route<'r>(&'r self, engine: &Engine, request: &Request<'_>) -> Option<Public<'r>> {
+        let public = |method: &[u8]| self.public.as_ref()?.template(engine, method, request.target);
         if let Some(template) = public(request.method) {
             return Some(Public { template: template.into(), preflight: false });
         }
@@ -110,10 +104,6 @@ impl Rules {
             (CorsPreflight::Pass, b"OPTIONS", [_], [verb]) => *verb,
             _ => return None,
         };
-        if let Some(template) = endpoint {
-            let is_method = matches!(verb, b"POST" | b"GET" | b"DELETE");
-            return is_method.then(|| Public { template: template.into(), preflight: true });
-        }
         if verb == METHOD.as_bytes() {
             return None;
         }

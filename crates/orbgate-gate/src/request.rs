@@ -18,6 +18,8 @@ pub struct Request<'a> {
     pub origin: &'a [&'a [u8]],
     /// Every value of `Access-Control-Request-Method`, one item for each line of the header.
     pub access_control_request_method: &'a [&'a [u8]],
+    /// Every value of `Access-Control-Request-Headers`, one item for each line of the header. Only an MCP endpoint needs them.
+    pub access_control_request_headers: &'a [&'a [u8]],
     /// The names of all headers, or at least those that contain `method`, in any letter case and as they came. A header
     /// can override the method of the request line.
     pub header_names: &'a [&'a [u8]],

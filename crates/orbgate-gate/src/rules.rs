@@ -78,6 +78,7 @@ impl Rules {
             public: None,
             preflight: false,
             mcp,
+            headers: Vec::new(),
             credentials,
         }
     }

@@ -72,11 +72,12 @@ impl Checking {
     }
 }
 
-/// The parts of a request that are kept until its result. Its headers aren't, because a request that they make
+/// The parts of a request that are kept until its result. Of its headers, only the origin is, because a request that they make
 /// malformed is denied earlier.
 pub(crate) struct Held {
     method: Box<[u8]>,
     target: Box<[u8]>,
+    origin: Vec<Box<[u8]>>,
     matched: HeldMatch,
     allow_bonus_orbs_use: bool,
 }
@@ -92,6 +93,7 @@ impl Held {
         Self {
             method: request.method.into(),
             target: request.target.into(),
+            origin: request.origin.iter().map(|value| (*value).into()).collect(),
             matched: match request.matched {
                 Matched::Nothing => HeldMatch::Nothing,
                 Matched::Template(template) => HeldMatch::Template(template.into()),
@@ -101,8 +103,11 @@ impl Held {
         }
     }
 
-    pub(crate) fn request(&self) -> Request<'_> {
-        Request {
+    /// What follows for the request.
+    pub(crate) fn with<R>(&self, then: impl FnOnce(&Request<'_>) -> R) -> R {
+        let origin: Vec<_> = self.origin.iter().map(|value| &**value).collect();
+        then(&Request {
+            origin: &origin,
             method: &self.method,
             target: &self.target,
             matched: match &self.matched {
@@ -112,7 +117,7 @@ impl Held {
             },
             allow_bonus_orbs_use: self.allow_bonus_orbs_use,
             ..Request::default()
-        }
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use orbgate::{Decision, Detail, Engine, Policy, Reason, Token, TokenKind};
 use orbgate_gate::{
     Answer, Challenge, CorsPreflight, Credentials, FullChallenge, Gate, Legacy, Matched, Mcp, McpFault, McpRequest,
-    Metadata, Next, PublicRoutes, Request, Rules, Unpaid, Verified, check_routes,
+    Metadata, Next, PublicRoutes, Request, ResponseHeaders, Rules, Unpaid, Verified, check_routes,
 };
 use orbgate_token::Verifier;
 use serde_json::{Value, json};
@@ -130,7 +130,7 @@ fn the_shared_requests_have_the_written_answers() {
             assert_eq!(challenge.unwrap(), format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""), "{name}");
         }
     }
-    assert_eq!(count, [14, 113, 32]);
+    assert_eq!(count, [14, 116, 32]);
 }
 
 #[test]
@@ -152,23 +152,211 @@ fn no_request_has_the_virtual_method() {
     // A browser can't ask for it either.
     let mut rules = rules(mcp().origins(["https://app.example"]).unwrap());
     rules.cors_preflight = CorsPreflight::Pass;
-    for (target, method, passes) in [
-        ("/mcp", "POST", true),
-        ("/mcp", "DELETE", true),
-        ("/mcp", "MCP", false),
-        ("/mcp/tools/call/refund", "MCP", false),
-    ] {
+    for (target, status) in [("/mcp", 204), ("/mcp/tools/call/refund", 401)] {
         let request = Request {
             method: b"OPTIONS",
             target: target.as_bytes(),
             origin: &[b"https://app.example"],
-            access_control_request_method: &[method.as_bytes()],
+            access_control_request_method: &[b"MCP"],
             ..Request::default()
         };
-        let answer = answered(Gate::new(&rules, ()).decide::<Holder>(&engine, &request, Credentials::None));
-        assert_eq!(answer.decision.is_allow(), passes, "{target} {method}");
-        assert_eq!(answer.preflight, passes);
+        let denial = answered(Gate::new(&rules, ()).decide::<Holder>(&engine, &request, Credentials::None)).denial;
+        let denial = denial.unwrap();
+        let is_named = denial.headers.iter().any(|(_, value)| value.split(", ").any(|name| name == "MCP"));
+        assert_eq!((denial.status, is_named), (status, false), "{target}");
     }
+}
+
+/// The names and values of a response's headers.
+fn lines(headers: &ResponseHeaders) -> Vec<(&str, &str)> {
+    headers.iter().map(|(name, value)| (*name, &**value)).collect()
+}
+
+#[test]
+fn a_browser_s_question_is_answered_for_the_pages_of_the_endpoint() {
+    let engine = engine(POLICY);
+    let page: &[&[u8]] = &[b"https://app.example"];
+    let ask = |rules: &Rules, origin: &[&[u8]], requested: &[&[u8]]| {
+        let request = Request {
+            method: b"OPTIONS",
+            target: b"/mcp",
+            origin,
+            access_control_request_method: &[b"POST"],
+            access_control_request_headers: requested,
+            matched: Matched::Unknown,
+            ..Request::default()
+        };
+        answered(Gate::new(rules, ()).decide::<Holder>(&engine, &request, Credentials::None))
+    };
+    let sent = "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id";
+    let mut rules = rules(mcp().origins(["https://app.example"]).unwrap());
+    for flat in [false, true] {
+        rules.flat_403 = flat;
+        let asked: &[(&[&[u8]], &[&str])] = &[
+            (&[], &[]),
+            (&[b"authorization,content-type,x-other"], &[]),
+            (&[b"mcp-param-region, x-other,MCP-PARAM-a.b"], &["mcp-param-region", "mcp-param-a.b"]),
+            (&[b"mcp-param-a", b"mcp-param-b"], &["mcp-param-a", "mcp-param-b"]),
+            (&[b"mcp-param-,mcp-params-a,mcp-param-\xc3\xa9,mcp-param-a b,mcp-param-a\r\nx: y"], &[]),
+        ];
+        for (requested, more) in asked {
+            let answer = ask(&rules, page, requested);
+            assert!(answer.decision.is_allow() && !answer.preflight && answer.mcp.is_none());
+            let denial = answer.denial.unwrap();
+            let allowed = [&[sent], *more].concat().join(", ");
+            let expected = [
+                ("vary", "Origin"),
+                ("access-control-allow-origin", "https://app.example"),
+                ("access-control-expose-headers", "WWW-Authenticate, Mcp-Session-Id"),
+                ("access-control-allow-methods", "POST, GET, DELETE"),
+                ("access-control-allow-headers", &*allowed),
+                ("access-control-max-age", "3600"),
+            ];
+            assert_eq!((denial.status, denial.body.as_deref(), lines(&denial.headers)), (204, None, expected.to_vec()));
+        }
+        // Not for another page, for none, and for two.
+        for origin in
+            [&[][..], &[&b""[..]], &[b"https://evil.example"], &[page[0], page[0]], &[page[0], b"https://evil.example"]]
+        {
+            let denial = ask(&rules, origin, &[b"mcp-param-a"]).denial.unwrap();
+            assert_ne!(denial.status, 204);
+            assert_eq!(lines(&denial.headers), [("vary", "Origin")], "{origin:?}");
+        }
+    }
+    // Without the setting, no page is known.
+    let denial = ask(&self::rules(mcp()), page, &[]).denial.unwrap();
+    assert_eq!((denial.status, denial.headers), (403, Vec::new()));
+}
+
+#[test]
+fn every_response_of_the_endpoint_can_be_read_by_its_pages() {
+    let engine = engine(POLICY);
+    let mut rules = rules(mcp().origins(["https://app.example"]).unwrap());
+    let page = [
+        ("vary", "Origin"),
+        ("access-control-allow-origin", "https://app.example"),
+        ("access-control-expose-headers", "WWW-Authenticate, Mcp-Session-Id"),
+    ];
+    for (origin, expected) in [(&[&b"https://app.example"[..]][..], &page[..]), (&[], &page[..1]), (&[b""], &page[..1])]
+    {
+        for flat in [false, true] {
+            rules.flat_403 = flat;
+            for (scopes, body, is_allowed) in
+                [("orders:read", call("list_orders"), true), ("", call("refund"), false), ("", "{".to_owned(), false)]
+            {
+                let Next::ReadBody(reading) = from(&rules, &engine, ("POST", "/mcp"), scopes, origin) else {
+                    panic!("the body names the operation");
+                };
+                let answer =
+                    rules.decide_body(&engine, reading, McpRequest { headers: &[JSON], body: Ok(body.as_bytes()) });
+                assert_eq!(answer.denial.is_none(), is_allowed);
+                assert_eq!(lines(answer.denial.as_ref().map_or(&answer.headers, |denial| &denial.headers)), expected);
+                if is_allowed {
+                    // A router has chosen another route, or the orbs aren't there.
+                    let misrouted = rules.routed(&engine, answer.clone(), Matched::Template("/other"));
+                    let unpaid = rules.unpaid(answer, Unpaid::Unavailable);
+                    for answer in [misrouted, unpaid] {
+                        assert_eq!(
+                            (lines(&answer.denial.unwrap().headers), answer.headers),
+                            (expected.to_vec(), vec![])
+                        );
+                    }
+                }
+            }
+            // What isn't a message, and what has no token.
+            let denied = answered(from(&rules, &engine, ("GET", "/mcp"), "", origin)).denial.unwrap();
+            let request = Request { method: b"POST", target: b"/mcp", origin, ..Request::default() };
+            let bare =
+                answered(Gate::new(&rules, ()).decide::<Holder>(&engine, &request, Credentials::None)).denial.unwrap();
+            for denial in [denied, bare] {
+                assert_eq!(lines(&denial.headers), expected);
+            }
+        }
+    }
+}
+
+const RESOURCES: &str = "orbgate: 1\ntarget: encoded_params\napis:\n  shop:\n    base_path: /mcp\n    scopes:\n      \
+    listen: { orbs: false, routes: [MCP /subscriptions/listen, MCP /resources/subscribe, MCP /resources/unsubscribe] }\n      \
+    read: { orbs: false, routes: ['MCP /resources/read/orders:/{id}', 'MCP /resources/read/file:/~/{a}', \
+    'MCP /resources/read/file:/~/{a}/{b}', MCP /prompts/get/summary] }\n      \
+    secret: { orbs: 5, routes: [MCP /resources/read/orders:/secret, 'MCP /resources/read/file:/~/{a}/secret', MCP /prompts/get/plan] }\n";
+
+fn message(method: &str, params: &Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string()
+}
+
+#[test]
+fn resources_are_decided_by_their_declared_routes() {
+    let (engine, rules) = (engine(RESOURCES), rules(mcp()));
+    let read = |uri: &str| message("resources/read", &json!({ "uri": uri }));
+    let subscribe = |uri: &str| message("resources/subscribe", &json!({ "uri": uri }));
+    let listen =
+        |uris: &[&str]| message("subscriptions/listen", &json!({ "notifications": { "resourceSubscriptions": uris } }));
+    let of_template =
+        |uri: &str| message("completion/complete", &json!({ "ref": { "type": "ref/resource", "uri": uri } }));
+    let of_prompt =
+        |name: &str| message("completion/complete", &json!({ "ref": { "type": "ref/prompt", "name": name } }));
+    let (no, undeclared, malformed) = (403, 404, 400);
+    for (body, scopes, status) in [
+        (read("orders://a%20b"), "read", 200),
+        (read("file:///a%20b/c%3Ad"), "read", 200),
+        (read("orders://a%2fb"), "read", malformed),
+        (read("file:///a%2Fb"), "read", malformed),
+        (read("file:///%61"), "read", malformed),
+        (read("file:///%2e%2e"), "read", malformed),
+        (read("file:///a%"), "read", malformed),
+        (read("file:///a%00"), "read", malformed),
+        (read("file:///a/%73ecret"), "read", malformed),
+        (read("file:///a/secret"), "read", no),
+        (read("file:///a/b?c"), "read", undeclared),
+        (read("file:///a/b/c"), "read", undeclared),
+        (listen(&[]), "listen", 200),
+        (listen(&[]), "read", no),
+        (listen(&["orders://1", "file:///a/b"]), "listen read", 200),
+        (listen(&["orders://1", "orders://secret"]), "listen read", no),
+        (listen(&["orders://1", "orders://secret"]), "listen read secret", 200),
+        (listen(&["orders://1"]), "listen", no),
+        (listen(&["orders://1", "other://1"]), "listen read secret", undeclared),
+        (listen(&["file:///a/../b"]), "listen read secret", malformed),
+        (subscribe("orders://1"), "listen read", 200),
+        (subscribe("orders://secret"), "listen read", no),
+        (subscribe("other://1"), "listen read secret", undeclared),
+        (message("resources/unsubscribe", &json!({ "uri": "other://1" })), "listen", 200),
+        (of_template("orders://{number}"), "read", 200),
+        (of_template("orders://{number}"), "secret", no),
+        (of_template("orders://secret"), "read", no),
+        (of_template("orders://secret"), "secret", 200),
+        (of_template("file:///{x}/{y}"), "read", 200),
+        (of_template("file:///{x}/secret"), "read", no),
+        (of_template("orders://1"), "read", undeclared),
+        (of_template("file:///{x}/{y}/{z}"), "read", undeclared),
+        (of_template("file:///{+x}"), "read", undeclared),
+        (of_prompt("summary"), "read", 200),
+        (of_prompt("plan"), "read", no),
+        (of_prompt("other"), "read", undeclared),
+        (message("completion/complete", &json!({ "ref": { "type": "ref/tool", "name": "a" } })), "read", undeclared),
+        (message("completion/complete", &json!({})), "read", undeclared),
+    ] {
+        let answer = post(&rules, &engine, scopes, &[JSON], body.as_bytes());
+        let actual = answer.denial.as_ref().map_or(200, |denial| denial.status);
+        assert_eq!(actual, status, "{scopes}: {body}");
+        // The result stays when a router has chosen the endpoint.
+        let (call, known) = (answer.mcp.clone().unwrap(), answer.credentials.clone());
+        let again = rules.decide_operation(&engine, &call, known, MCP);
+        assert_eq!(again.denial.map_or(200, |denial| denial.status), status, "{scopes}: {body}");
+    }
+    // A completion costs what its prompt or resource costs, a stream what its own route costs.
+    for (body, amount) in
+        [(of_prompt("plan"), 5), (of_template("orders://secret"), 5), (listen(&["orders://secret"]), 0)]
+    {
+        let answer = post(&rules, &engine, "listen read secret", &[JSON], body.as_bytes());
+        let charge = answer.decision.charge().unwrap();
+        assert_eq!((charge.consumes, charge.amount), (amount > 0, Some(amount)), "{body}");
+    }
+    // Without escapes in the policy, a resource has none.
+    let strict = self::engine(&RESOURCES.replace("target: encoded_params\n", ""));
+    let answer = post(&rules, &strict, "read", &[JSON], read("orders://a%20b").as_bytes());
+    assert_eq!(answer.denial.unwrap().status, undeclared);
 }
 
 #[test]
@@ -231,7 +419,7 @@ fn the_origin_comes_before_the_token() {
                     Next::Answer(answer) => Some(answer),
                     Next::ReadBody(_) => None,
                 };
-                let fault = answer.as_ref().and_then(|answer| answer.mcp.as_ref().unwrap().fault());
+                let fault = answer.as_ref().and_then(|answer| answer.mcp.as_ref()?.fault());
                 assert_eq!(fault == Some(McpFault::Origin), !is_accepted, "{method} {origin:?}");
                 let request = Request {
                     method: method.as_bytes(),
@@ -304,7 +492,7 @@ fn the_token_comes_before_the_body_and_shows_no_scope_of_the_policy() {
         let served = answer.denial.unwrap();
         let document: Value = serde_json::from_slice(&served.body.unwrap()).unwrap();
         assert_eq!(served.status, 200);
-        assert!(served.headers.contains(&("access-control-allow-origin", "*")));
+        assert!(lines(&served.headers).contains(&("access-control-allow-origin", "*")));
         assert_eq!(
             document,
             json!({

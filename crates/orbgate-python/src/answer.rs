@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use orbgate_gate::{Credentials, Denial, McpCall};
+use orbgate_gate::{Credentials, Denial, McpCall, ResponseHeaders};
 use orbgate_token::VerifiedToken;
 use pyo3::prelude::*;
 
@@ -24,6 +24,8 @@ pub(crate) struct Answer {
     pub(crate) policy: Py<Policy>,
     is_allow: bool,
     denial: Option<Denial>,
+    /// Of the response to an allowed request.
+    headers: ResponseHeaders,
     credentials: Credentials<VerifiedToken>,
     misrouted: Option<String>,
     public: Option<Box<str>>,
@@ -80,7 +82,8 @@ impl Answer {
     }
 
     // end of answer
-    /// The headers of a denial: `Cache-Control`, and possibly `WWW-Authenticate`, `Allow` and `Retry-After`.
+    /// The headers of a denial: `Cache-Control`, and possibly `WWW-Authenticate`, `Allow` and `Retry-After`. Of an allow: what the
+    /// service's response must have, in place of its own headers that begin with `access-control-`.
     #[getter]
     fn headers(&self) -> Vec<(&'static str, Cow<'_, str>)> {
         let denial = self.denial.iter();
@@ -90,12 +93,12 @@ impl Answer {
             let allow = denial.allow.as_deref().map(|value| ("Allow", value.into()));
             let retry_after = denial.retry_after.map(|value| ("Retry-After", value.to_string().into()));
             let content_type = denial.content_type().map(|value| ("Content-Type", value.into()));
-            let more = denial.headers.iter().map(|(name, value)| (*name, Cow::from(*value)));
+            let more = denial.headers.iter().map(borrowed);
             let is_own = denial.headers.iter().all(|(name, _)| *name != "cache-control");
             let fixed = is_own.then(|| ("Cache-Control", Denial::CACHE_CONTROL.into()));
             [fixed, challenge, allow, retry_after, content_type].into_iter().flatten().chain(more)
         });
-        headers.collect()
+        headers.chain(self.headers.iter().map(borrowed)).collect()
     }
 
     /// The target of the operation that an MCP request calls, such as `/mcp/tools/call/refund`; None if no route can declare it.
@@ -135,6 +138,7 @@ impl Answer {
             decision: Py::new(py, decision)?,
             policy: policy.clone().unbind(),
             denial: answer.denial,
+            headers: answer.headers,
             credentials: answer.credentials,
             misrouted: answer.misrouted.map(|misrouted| misrouted.matched),
             requested_method: requested_method.filter(|_| answer.preflight).map(Into::into),
@@ -167,6 +171,10 @@ impl BearerToken {
     fn of(credentials: &Credentials<VerifiedToken>) -> Option<Self> {
         credentials.clone().verified().map(|token| Self { token })
     }
+}
+
+fn borrowed<'h>((name, value): &'h (&'static str, Cow<'static, str>)) -> (&'static str, Cow<'h, str>) {
+    (name, Cow::Borrowed(value))
 }
 
 fn seconds(time: SystemTime) -> f64 {

@@ -251,6 +251,7 @@ impl Gate {
                 upgrade: &headers.upgrade,
                 origin: &headers.origin,
                 access_control_request_method: &headers.requested_method,
+                access_control_request_headers: &headers.requested_headers,
                 header_names: &headers.names,
                 matched: of_router(matched),
                 allow_bonus_orbs_use: false,
@@ -601,6 +602,7 @@ struct OfInterest<'h> {
     upgrade: Vec<&'h [u8]>,
     origin: Vec<&'h [u8]>,
     requested_method: Vec<&'h [u8]>,
+    requested_headers: Vec<&'h [u8]>,
     names: Vec<&'h [u8]>,
 }
 
@@ -619,6 +621,8 @@ impl<'h> OfInterest<'h> {
                 fields.origin.push(value);
             } else if is("access-control-request-method") {
                 fields.requested_method.push(value);
+            } else if is("access-control-request-headers") {
+                fields.requested_headers.push(value);
             }
         }
         fields

@@ -64,6 +64,7 @@ struct Arguments {
     on_tool_error: String,
     on_input_required: String,
     charge_sessions: bool,
+    mcp_origins: Vec<String>,
     /// The routes with a function for the amount.
     amounts: Vec<String>,
     bonus: Vec<String>,
@@ -117,7 +118,10 @@ async fn run() -> Result<(), Box<dyn Error>> {
         let amounts = amounts.iter().fold(Amounts::of_policy(), |amounts, route| amounts.with(route, of_header));
         match mcp.as_str() {
             "" => app.layer(gate.ledger(&ledger, amounts)?),
-            mcp => app.layer(gate.mcp(Mcp::new(mcp)?.charge_sessions(charge_sessions))?.ledger(&ledger, amounts)?),
+            mcp => {
+                let mcp = Mcp::new(mcp)?.charge_sessions(charge_sessions).origins(given.mcp_origins)?;
+                app.layer(gate.mcp(mcp)?.ledger(&ledger, amounts)?)
+            }
         }
     };
     let mut settings = WatchSettings::every(Duration::from_millis(watch.parse().unwrap_or(1)));
@@ -169,10 +173,11 @@ fn arguments() -> Result<Arguments, String> {
             "--on-input-required" => &mut arguments.on_input_required,
             // For programs that ask the ledger's service.
             "--ledger" | "--ledger-secret" => &mut String::new(),
-            "--public" | "--amount" | "--bonus" => {
+            "--public" | "--amount" | "--bonus" | "--mcp-origin" => {
                 let list = match word.as_str() {
                     "--public" => &mut arguments.public,
                     "--amount" => &mut arguments.amounts,
+                    "--mcp-origin" => &mut arguments.mcp_origins,
                     _ => &mut arguments.bonus,
                 };
                 list.extend(words.next());

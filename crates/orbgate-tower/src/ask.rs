@@ -117,14 +117,9 @@ impl<V: VerifyToken> Settings<V> {
         // Before the orbs are held: the candidate holds none, so only the policies are compared.
         let candidate = self.shadow.as_ref().map(|engines| (engines.load(), self.rules_of(engines)));
         let shadowed = candidate.as_ref().map(|(candidate, rules)| {
-            let other = match answer.mcp.as_ref().and_then(McpCall::target) {
+            let other = match answer.mcp.as_ref().filter(|call| call.target().is_some()) {
                 // The same operation, without its body.
-                Some(target) => candidate.decide(&orbgate::Request {
-                    method: b"MCP",
-                    target: target.as_bytes(),
-                    token: answer.credentials.token(),
-                    allow_bonus_orbs_use: false,
-                }),
+                Some(call) => call.decide(candidate, answer.credentials.token()),
                 // The message was refused before any policy was asked about it.
                 None if answer.mcp.is_some() && !answer.decision.is_allow() => answer.decision,
                 None => match rules.open(candidate, &request).decide(answer.credentials.clone()) {

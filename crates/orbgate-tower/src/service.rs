@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{
-    ACCESS_CONTROL_REQUEST_METHOD, ALLOW, AUTHORIZATION, CACHE_CONTROL, Entry, ORIGIN, RETRY_AFTER, UPGRADE,
-    WWW_AUTHENTICATE,
+    ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, ALLOW, AUTHORIZATION, CACHE_CONTROL, Entry, ORIGIN,
+    RETRY_AFTER, UPGRADE, WWW_AUTHENTICATE,
 };
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
 use orbgate::{Decision, Engine, Reason};
-use orbgate_gate::{Answer, Challenge, Denial, McpFault, Verified, same_template};
+use orbgate_gate::{Answer, Challenge, Denial, McpFault, ResponseHeaders, Verified, same_template};
 use tower_service::Service;
 
 use crate::allowed::{Allowed, DecidedOn};
@@ -56,9 +56,11 @@ impl<S, V> Gate<S, V> {
         let settings = Arc::clone(&self.settings);
         Box::pin(async move {
             match pass(&settings, request, &NoLedger).await {
-                Ok((request, _)) => {
+                Ok(Passed { request, headers, .. }) => {
                     core::future::poll_fn(|context| inner.poll_ready(context)).await?;
-                    inner.call(request).await
+                    let mut response = inner.call(request).await?;
+                    state(headers, response.headers_mut());
+                    Ok(response)
                 }
                 Err(denial) => Ok(denial.map(denied)),
             }
@@ -90,12 +92,21 @@ where
     }
 }
 
-/// The request to pass to the service and what is held for it, or the response to its caller.
+/// A request to pass to the service.
+pub(crate) struct Passed<B: Body, H> {
+    pub(crate) request: Request<RequestBody<B>>,
+    /// What is held for it.
+    pub(crate) held: Option<H>,
+    /// What its response must have.
+    pub(crate) headers: ResponseHeaders,
+}
+
+/// The request to pass to the service, or the response to its caller.
 pub(crate) async fn pass<V, B, C>(
     settings: &Settings<V>,
     request: Request<B>,
     charge: &C,
-) -> Result<(Request<RequestBody<B>>, Option<C::Held>), Response<Bytes>>
+) -> Result<Passed<B, C::Held>, Response<Bytes>>
 where
     V: VerifyToken,
     B: Body<Data = Bytes> + Unpin,
@@ -107,8 +118,8 @@ where
         let values = parts.headers.get_all(name).iter();
         values.map(HeaderValue::as_bytes).collect::<Vec<_>>()
     };
-    let [authorization, upgrade, origin, requested_method] =
-        [AUTHORIZATION, UPGRADE, ORIGIN, ACCESS_CONTROL_REQUEST_METHOD].map(values);
+    let [authorization, upgrade, origin, requested_method, requested_headers] =
+        [AUTHORIZATION, UPGRADE, ORIGIN, ACCESS_CONTROL_REQUEST_METHOD, ACCESS_CONTROL_REQUEST_HEADERS].map(values);
     let names = parts.headers.keys().map(|name| name.as_str().as_bytes());
     let names: Vec<_> = names.collect();
     let request = orbgate_gate::Request {
@@ -118,6 +129,7 @@ where
         upgrade: &upgrade,
         origin: &origin,
         access_control_request_method: &requested_method,
+        access_control_request_headers: &requested_headers,
         header_names: &names,
         matched: settings.source.matched(&parts),
         allow_bonus_orbs_use: false,
@@ -132,16 +144,16 @@ where
         Decision::Allow(allow) if answer.denial.is_none() => {
             let decided_on = settings.decided_on(&parts, answer.preflight);
             let allowed = Allowed::new(engine, &allow, answer.template().map(Into::into), decided_on);
-            Ok((allowed, answer.credentials.verified(), held))
+            Ok((allowed, answer.credentials.verified(), held, answer.headers))
         }
         _ => Err(answer.denial),
     };
     let decided = settings.ask(request, &mut body, (charge, &parts.headers), admit).await;
     let body = body.into_body();
-    let (allowed, token, held) = decided.map_err(response)?;
+    let (allowed, token, held, headers) = decided.map_err(response)?;
     // It is lost only if a future was dropped while it was read.
     let body = body.ok_or_else(|| response(None))?;
-    Ok((admitted(parts, body, allowed, token), held))
+    Ok(Passed { request: admitted(parts, body, allowed, token), held, headers })
 }
 
 /// A body, of which as much is read as its decision needs.
@@ -236,6 +248,22 @@ impl<V> Settings<V> {
 /// The `Cache-Control` of every denial.
 pub(crate) const NO_STORE: HeaderValue = HeaderValue::from_static(Denial::CACHE_CONTROL);
 
+/// Adds what a response must have, in place of what the service has for browsers.
+pub(crate) fn state(stated: ResponseHeaders, headers: &mut HeaderMap) {
+    if stated.is_empty() {
+        return;
+    }
+    let is_own = |name: &&HeaderName| name.as_str().starts_with("access-control-");
+    for name in headers.keys().filter(is_own).cloned().collect::<Vec<_>>() {
+        headers.remove(name);
+    }
+    for (name, value) in stated {
+        if let Ok(value) = HeaderValue::try_from(&*value) {
+            headers.append(HeaderName::from_static(name), value);
+        }
+    }
+}
+
 /// A denial as an HTTP response. If it were missing, which can't happen, the response is a bare
 /// 403.
 fn response(denial: Option<Denial>) -> Response<Bytes> {
@@ -249,7 +277,7 @@ fn response(denial: Option<Denial>) -> Response<Bytes> {
     if let Ok(status) = StatusCode::from_u16(denial.status) {
         *response.status_mut() = status;
     }
-    let content_type = denial.content_type().map(|value| ("content-type", value));
+    let content_type = denial.content_type().map(|value| ("content-type", value.into()));
     let challenge = denial.www_authenticate.map(Cow::into_owned);
     let retry_after = denial.retry_after.map(|seconds| seconds.to_string());
     for (name, value) in [(WWW_AUTHENTICATE, challenge), (ALLOW, denial.allow), (RETRY_AFTER, retry_after)] {
@@ -257,8 +285,10 @@ fn response(denial: Option<Denial>) -> Response<Bytes> {
             response.headers_mut().insert(name, value);
         }
     }
-    for (name, value) in denial.headers.iter().copied().chain(content_type) {
-        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    for (name, value) in denial.headers.into_iter().chain(content_type) {
+        if let Ok(value) = HeaderValue::try_from(&*value) {
+            response.headers_mut().insert(HeaderName::from_static(name), value);
+        }
     }
     if let Some(body) = denial.body {
         *response.body_mut() = Bytes::from(body);

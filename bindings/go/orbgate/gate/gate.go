@@ -239,8 +239,8 @@ type Request struct {
 	Method, Target string
 	// Authorization contains every value of that header, one item for each header line.
 	Authorization []string
-	// Upgrade, Origin and AccessControlRequestMethod contain every value of those headers.
-	Upgrade, Origin, AccessControlRequestMethod []string
+	// Upgrade, Origin, AccessControlRequestMethod and AccessControlRequestHeaders contain every value of those headers.
+	Upgrade, Origin, AccessControlRequestMethod, AccessControlRequestHeaders []string
 	// HeaderNames are the names of all headers, or at least those that contain `method`, in any letter case. A header can
 	// override the method.
 	HeaderNames []string
@@ -281,7 +281,7 @@ type Answer struct {
 	PublicTemplate string
 	// end of answer
 	// Headers are more headers of the gate's response, RetryAfter the seconds of Retry-After, 0 if it has none, and Body its
-	// body; nil if it has none.
+	// body; nil if it has none. Of an allow, Headers are what [Answer.Writer] writes.
 	Headers    [][2]string
 	RetryAfter int
 	Body       []byte
@@ -345,7 +345,8 @@ func (g *Gate) ask(ctx context.Context, request Request, known *steps.Step) (Ans
 	question := steps.Ask{
 		Method: request.Method, Target: request.Target, Authorization: request.Authorization, HeaderNames: request.HeaderNames,
 		Upgrade: request.Upgrade, Origin: request.Origin, AccessControlRequestMethod: request.AccessControlRequestMethod,
-		AllowBonusOrbs: request.AllowBonusOrbs, ReadsBonusOrbs: request.ReadsBonusOrbs, WithAudit: g.config.Audit != nil,
+		AccessControlRequestHeaders: request.AccessControlRequestHeaders,
+		AllowBonusOrbs:              request.AllowBonusOrbs, ReadsBonusOrbs: request.ReadsBonusOrbs, WithAudit: g.config.Audit != nil,
 		UnixMS: unixMS, MonotonicMS: monotonicMS,
 		Keeps: g.orbs != nil || g.config.BonusFromBody > 0, Again: known != nil,
 	}

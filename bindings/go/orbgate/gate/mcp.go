@@ -27,7 +27,8 @@ type MCP struct {
 	// ChargeSessions accepts calls in sessions that consume orbs from a ledger: each costs what is held, however it ends. By default,
 	// they are denied.
 	ChargeSessions bool
-	// Origins are those whose pages may send requests, such as https://app.example. The default is none.
+	// Origins are those whose pages may send requests and read the responses, such as https://app.example: the gate answers preflights, and
+	// replaces the headers of CORS that the handler sets. The default is none.
 	Origins []string
 }
 

@@ -122,6 +122,57 @@ func mcpRows[Row any](t *testing.T, name string) []Row {
 	return rows
 }
 
+func TestAPageReadsWhatTheGateStates(t *testing.T) {
+	service := newMCP(t, nil)
+	heads := []func(http.ResponseWriter){
+		func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK) },
+		func(w http.ResponseWriter) { _, _ = io.WriteString(w, "ran") },
+		func(w http.ResponseWriter) { w.(http.Flusher).Flush() },
+		func(w http.ResponseWriter) { _ = http.NewResponseController(w).Flush() },
+		func(http.ResponseWriter) {},
+	}
+	for number, head := range heads {
+		mux := http.NewServeMux()
+		mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Access-Control-Allow-Origin", "*")
+			w.Header().Set("Access-Control-Allow-Credentials", "true")
+			w.Header().Set("Vary", "Accept")
+			w.WriteHeader(http.StatusEarlyHints)
+			head(w)
+		})
+		inside := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if answer := service.protect.AskHTTP(r); answer.IsAllow() {
+				mux.ServeHTTP(answer.Writer(w), r)
+			} else {
+				answer.Deny(w)
+			}
+		})
+		handlers := []http.Handler{service.protect.Mux(mux), inside}
+		if number == len(heads)-1 {
+			handlers = handlers[:1] // Nothing passes the writer.
+		}
+		for _, handler := range handlers {
+			server := httptest.NewServer(handler)
+			body := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_orders"}}`)
+			request, _ := http.NewRequest("POST", server.URL+"/mcp", body)
+			request.Header = http.Header{"Content-Type": {"application/json"}, "Origin": {"https://app.example"}, "Authorization": {service.issuer.Bearer(orbgate.KindUser, "orders:read")}}
+			response, err := server.Client().Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.Copy(io.Discard, response.Body)
+			_ = response.Body.Close()
+			server.Close()
+			stated := map[string]string{"Access-Control-Allow-Origin": "https://app.example", "Access-Control-Expose-Headers": "WWW-Authenticate, Mcp-Session-Id", "Access-Control-Allow-Credentials": "", "Vary": "Accept, Origin"}
+			for name, value := range stated {
+				if actual := strings.Join(response.Header.Values(name), ", "); response.StatusCode != 200 || actual != value {
+					t.Errorf("%d: %d, %s is %q", number, response.StatusCode, name, actual)
+				}
+			}
+		}
+	}
+}
+
 func TestVisibleNamesAreThoseOfTheToken(t *testing.T) {
 	service := newMCP(t, nil)
 	type row struct {
@@ -179,7 +230,7 @@ func TestOnlyAllowedMessagesReachTheHandler(t *testing.T) {
 			t.Fatalf("%s: %d handlers ran, and not %d", row.Name, ran, allowed)
 		}
 	}
-	if len(rows) != 159 || allowed != 25 {
+	if len(rows) != 162 || allowed != 25 {
 		t.Errorf("%d requests, %d allowed", len(rows), allowed)
 	}
 }

@@ -44,11 +44,16 @@ func serve(next http.Handler, w http.ResponseWriter, r *http.Request, answer Ans
 		return
 	}
 	r = r.WithContext(With(r.Context(), answer))
+	w = answer.Writer(w)
 	if answer.held != nil {
 		answer.held.run(next, w, r)
-		return
+	} else {
+		next.ServeHTTP(w, r)
 	}
-	next.ServeHTTP(w, r)
+	if stating, is := w.(*stating); is {
+		// A handler that writes nothing sends a 200.
+		stating.state()
+	}
 }
 
 // AskHTTP decides a request of [net/http], for frameworks with another form of middleware. A request whose path was
@@ -156,7 +161,8 @@ func (g *Gate) request(r *http.Request) Request {
 		Method: r.Method, Target: r.RequestURI, Authorization: r.Header["Authorization"],
 		Header: r.Header, Body: func(most, mostHeld int64) ([]byte, error) { return g.readHeld(r, most, mostHeld) },
 		Upgrade: r.Header["Upgrade"], Origin: r.Header["Origin"], AccessControlRequestMethod: r.Header["Access-Control-Request-Method"],
-		ReadsBonusOrbs: g.config.BonusOrbs != nil || g.config.BonusFromBody > 0,
+		AccessControlRequestHeaders: r.Header["Access-Control-Request-Headers"],
+		ReadsBonusOrbs:              g.config.BonusOrbs != nil || g.config.BonusFromBody > 0,
 	}
 	for name := range r.Header {
 		// Few requests have a header that the gate reads.
@@ -184,7 +190,7 @@ func isRewritten(r *http.Request) bool {
 }
 
 // Deny writes the response to a denied request: a status, `Cache-Control: no-store` because caches can keep a 404 or a
-// 405, and at most two other headers. It has a body only at an MCP endpoint, and if it is the metadata of the protected
+// 405, and other headers. It has a body only at an MCP endpoint, and if it is the metadata of the protected
 // resource.
 func (a Answer) Deny(w http.ResponseWriter) {
 	w.Header().Set("Cache-Control", "no-store")

@@ -1,6 +1,7 @@
 "use strict";
 // What a service is told of a request that its gate let through.
 const { engineOf } = require("./answer.js");
+const { stated } = require("./cors.js");
 const { allowsBonusOrbs } = require("./orbs.js");
 
 /**
@@ -17,6 +18,7 @@ const known = new WeakMap();
 class Allowed {
   #engine;
   #question;
+  #headers;
   #held;
 
   /**
@@ -26,6 +28,7 @@ class Allowed {
    */
   constructor(question, answer, held = null) {
     this.#engine = engineOf(answer);
+    this.#headers = answer.headers;
     this.#question = question;
     this.#held = held;
     this.decision = /** @type {import("../../index.js").Allow} */ (answer.decision);
@@ -38,6 +41,11 @@ class Allowed {
   stateOrbs(amount) {
     this.#held?.state(amount);
     return this.#held !== null;
+  }
+
+  /** @param {Response} response */
+  respond(response) {
+    return stated(response, this.#headers);
   }
 
   /** @param {unknown} [body] */

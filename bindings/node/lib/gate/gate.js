@@ -455,11 +455,12 @@ class Gate {
  * @param {boolean} withAudit
  * @returns {import("./messages.js").Ask}
  */
-function askOfQuestion({ method, target, authorization, upgrade = [], origin = [], accessControlRequestMethod = [], headerNames, template }, withAudit) {
+function askOfQuestion({ accessControlRequestHeaders = [], ...question }, withAudit) {
+  const { method, target, authorization, upgrade = [], origin = [], accessControlRequestMethod = [], headerNames, template } = question;
   const matched = template === undefined ? CODES.MATCHED_NOTHING : template === null ? CODES.MATCHED_UNKNOWN : CODES.MATCHED_TEMPLATE;
   return {
     number: MESSAGES.ASK, method, target, authorization: authorization.map(itself), headerNames: headerNames.map(itself),
-    upgrade: upgrade.map(itself), origin: origin.map(itself), accessControlRequestMethod: accessControlRequestMethod.map(itself), matched,
+    upgrade: upgrade.map(itself), origin: origin.map(itself), accessControlRequestMethod: accessControlRequestMethod.map(itself), accessControlRequestHeaders: accessControlRequestHeaders.map(itself), matched,
     pathTemplate: given(template ?? ""), allowBonusOrbs: false, withAudit, holdsThread: false, unixMs: Date.now(), monotonicMs: monotonicMs(),
   };
 }

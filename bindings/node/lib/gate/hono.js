@@ -1,6 +1,7 @@
 "use strict";
 // Middleware for Hono. Its router finds every handler of a request before the first runs, so the one that will answer is known here.
 const { taken } = require("./hono-routes.js");
+const { findAllowed } = require("./allowed.js");
 const { asGate, expect } = require("./seen.js");
 const { misrouted, refused } = require("./web.js");
 
@@ -54,7 +55,16 @@ function hono(gate, { compare = true } = {}) {
     if (response === undefined && compare) {
       stopAfter(context.req, routeIndex + count, () => misrouted(gate, raw, incoming));
     }
-    return response ?? (held === undefined ? next() : settled(context, held, outgoing, next));
+    if (response !== undefined) {
+      return response;
+    }
+    await (held === undefined ? next() : settled(context, held, outgoing, next));
+    const responded = findAllowed(raw)?.respond(context.res);
+    if (responded !== undefined && responded !== context.res) {
+      context.res = undefined; // It would keep the headers of the last one.
+      context.res = responded;
+    }
+    return undefined;
   });
 }
 

@@ -4,6 +4,7 @@ const { subscribe } = require("#system");
 const { Allowed, allow } = require("./allowed.js");
 const { FAILURE } = require("./answer.js");
 const { bodyOf } = require("./body.js");
+const { stateOn } = require("./cors.js");
 const { gateWithin, takenOf } = require("./express-routes.js");
 const { logOf } = require("./gate.js");
 const { guardBy, intercept, isGuarded, unguarded } = require("./guard.js");
@@ -25,7 +26,7 @@ const { anyUnplaced, asGate, place } = require("./seen.js");
 const wire = (/** @type {string} */ text) => Buffer.from(text, "latin1");
 
 /** The headers whose values a gate reads. */
-const VALUES = ["authorization", "upgrade", "origin", "access-control-request-method"];
+const VALUES = ["authorization", "upgrade", "origin", "access-control-request-method", "access-control-request-headers"];
 
 /**
  * @param {Request} request
@@ -40,10 +41,10 @@ function questionOf(request, template) {
     const [name = "", value = ""] = [rawHeaders[at], rawHeaders[at + 1]];
     values[VALUES.indexOf(name.toLowerCase())]?.push(wire(value));
   }
-  const [authorization = [], upgrade = [], origin, accessControlRequestMethod] = values;
+  const [authorization = [], upgrade = [], origin, accessControlRequestMethod, accessControlRequestHeaders] = values;
   const headerNames = namesOf(Object.keys(headers));
   const message = async (/** @type {import("../../gate.js").Room} */ room) => ({ headers: linesOf(rawHeaders), ...await bodyOf(request, room) });
-  const question = { method, target: wire(originalUrl), authorization, upgrade, origin, accessControlRequestMethod, headerNames, message };
+  const question = { method, target: wire(originalUrl), authorization, upgrade, origin, accessControlRequestMethod, accessControlRequestHeaders, headerNames, message };
   return template === undefined ? question : { ...question, template };
 }
 
@@ -106,6 +107,7 @@ function pass(gate, request, response, question, isSame, next) {
     allow(request, new Allowed(question, answer), isSame);
     // Fastify's reply has the server's own.
     const { raw = response } = /** @type {{ raw?: any }} */ (response);
+    stateOn(raw, answer.headers);
     const holds = (/** @type {Answer} */ last, /** @type {any} */ held) => {
       allow(request, new Allowed(question, last, held), isSame);
       settleBy(held, raw);

@@ -123,6 +123,7 @@ const QUESTIONS = {
     keeps: flag(26),
     again: flag(27),
     hold: text(28),
+    accessControlRequestHeaders: texts(29),
   }),
   RESUME: new Message(4, {
     unixMs: integer(1),

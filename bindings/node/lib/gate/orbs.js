@@ -4,6 +4,7 @@
 const { check } = require("../errors.js");
 const { lengthOf } = require("../text.js");
 const { gates } = require("./abi.js");
+const { linesOf } = require("./cors.js");
 const { MESSAGES } = require("./messages.js");
 const { Steps } = require("./steps.js");
 
@@ -147,9 +148,7 @@ function reading(response, answer) {
   let given = [];
   const { writeHead } = answer;
   answer.writeHead = /** @this {any} @param {any[]} all */ function heading(...all) {
-    const headers = all.findLast((one) => typeof one === "object" && one !== null) ?? {};
-    const isFlat = Array.isArray(headers) && !Array.isArray(headers[0]);
-    given = isFlat ? headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1]]] : [])) : Array.isArray(headers) ? headers : Object.entries(headers);
+    given = linesOf(all);
     return writeHead.apply(this, all);
   };
   let hasBegun = false;

@@ -24,8 +24,10 @@ function targetOf(url) {
 function questionOf(request) {
   const { method, url, headers } = request;
   // Several values come joined by a comma, which no token has.
-  const [authorization = [], upgrade = [], origin, accessControlRequestMethod] = VALUES.map((name) => [headers.get(name)].filter((value) => value !== null));
-  return { method, target: targetOf(url), authorization, upgrade, origin, accessControlRequestMethod, headerNames: namesOf([...headers.keys()]),
+  const [authorization = [], upgrade = [], origin, accessControlRequestMethod, accessControlRequestHeaders] = (
+    VALUES.map((name) => [headers.get(name)].filter((value) => value !== null))
+  );
+  return { method, target: targetOf(url), authorization, upgrade, origin, accessControlRequestMethod, accessControlRequestHeaders, headerNames: namesOf([...headers.keys()]),
     message: (/** @type {import("../../gate.js").Room} */ room) => fetchedBody(request, room) };
 }
 

@@ -156,7 +156,7 @@ pub(super) struct Make<'a> {
     pub(super) mcp_deny_legacy: bool,
     /// The URL of the protected resource, whose metadata (RFC 9728) the gate serves.
     pub(super) metadata: &'a str,
-    /// Origins whose pages may send requests to the endpoint, such as `https://app.example`.
+    /// Origins whose pages may send requests to the endpoint and read its responses, such as `https://app.example`.
     pub(super) mcp_origins: Vec<&'a str>,
     /// Calls in sessions are charged however they end, not denied.
     pub(super) mcp_charge_sessions: bool,
@@ -253,6 +253,8 @@ pub(super) struct Ask<'a> {
     pub(super) again: bool,
     /// With `charges`, the `id` of the `Hold` that follows: 16 random bytes. `Charge` names it.
     pub(super) hold: &'a [u8],
+    /// Every value of `Access-Control-Request-Headers`, for an MCP endpoint.
+    pub(super) access_control_request_headers: Vec<&'a [u8]>,
 }
 
 impl<'a> Form<'a> for Ask<'a> {
@@ -284,6 +286,7 @@ impl<'a> Form<'a> for Ask<'a> {
             26 => read.keeps.fill(26, bytes, seen),
             27 => read.again.fill(27, bytes, seen),
             28 => read.hold.fill(28, bytes, seen),
+            29 => read.access_control_request_headers.fill(29, bytes, seen),
             _ => Err(INVALID),
         })?;
         Ok(read)
@@ -1121,7 +1124,7 @@ pub(super) struct Answer<'a> {
     pub(super) may_call: bool,
     /// The response's body, if it has one: JSON, such as the metadata of the resource at a 200.
     pub(super) body: Option<&'a [u8]>,
-    /// More headers of the response.
+    /// More headers of the response. Of an allow: put them in place of the service's that begin with `access-control-`.
     pub(super) headers: Vec<CallHeader<'a>>,
     /// The seconds of its `Retry-After` header; 0 if it has none.
     pub(super) retry_after: u64,

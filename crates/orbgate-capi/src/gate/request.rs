@@ -55,6 +55,7 @@ impl<'a> Asked<'a> {
             upgrade: &ask.upgrade,
             origin: &ask.origin,
             access_control_request_method: &ask.access_control_request_method,
+            access_control_request_headers: &ask.access_control_request_headers,
             header_names: &ask.header_names,
             matched: match &self.matched {
                 HeldMatch::Nothing => Matched::Nothing,

@@ -146,7 +146,8 @@ impl Asking<'_> {
         let denial = answer.denial.as_ref();
         let fingerprint = answer.token().map(|token| token.fingerprint().to_string());
         let content_type = denial.and_then(|denial| denial.content_type()).map(|value| ("content-type", value));
-        let headers = denial.into_iter().flat_map(|denial| denial.headers).copied().chain(content_type);
+        let headers = denial.map_or(&answer.headers, |denial| &denial.headers).iter();
+        let headers = headers.map(|(name, value)| (*name, &**value)).chain(content_type);
         let told = Answer {
             packed: OrbgateDecision::new(self.engine()?.policy(), &answer.decision).pack_with_about(),
             http_status: denial.map_or(0, |denial| denial.status.into()),

@@ -1,6 +1,6 @@
 //! From a request to an MCP endpoint to its answer.
 
-use orbgate::{Decision, Detail, Engine, Reason};
+use orbgate::{Decision, Detail, Engine, Profile, Reason};
 
 use super::call::{McpCall, Session};
 use super::denial::{INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND};
@@ -10,7 +10,7 @@ use super::headers::Headers;
 use super::message::Message;
 use super::method::Method;
 use super::reading::Reading;
-use super::target::{METHOD, operation};
+use super::target::{METHOD, Operation, operation};
 use crate::answer::Answer;
 use crate::credentials::{Credentials, Verified};
 use crate::next::Next;
@@ -38,7 +38,8 @@ impl Rules {
         unrouted: Decision<'e>,
         credentials: Credentials<T>,
     ) -> Next<'e, T> {
-        let mut call = McpCall { endpoint: endpoint.into(), code: INVALID_REQUEST, ..McpCall::default() };
+        let page = mcp.page(request.origin).map(Into::into);
+        let mut call = McpCall { endpoint: endpoint.into(), code: INVALID_REQUEST, page, ..McpCall::default() };
         if !mcp.accepts(request.origin) {
             call.fault = Some(McpFault::Origin);
         }
@@ -55,6 +56,7 @@ impl Rules {
                         Matched::Template(_) | Matched::Nothing => None,
                     },
                     most_bytes: mcp.most_bytes,
+                    page: call.page,
                     credentials,
                 });
             }
@@ -75,7 +77,7 @@ impl Rules {
         reading: Reading<T>,
         request: McpRequest<'_>,
     ) -> Answer<'e, T> {
-        let Reading { endpoint, taken, most_bytes: _, credentials } = reading;
+        let Reading { endpoint, taken, most_bytes: _, page, credentials } = reading;
         let Some(mcp) = &self.mcp else {
             return self.answer(engine.deny_malformed(Detail::Form), credentials, None);
         };
@@ -87,6 +89,7 @@ impl Rules {
         let headers = Headers(request.headers);
         let mut call = McpCall {
             endpoint,
+            page,
             code: METHOD_NOT_FOUND,
             session: match headers.has("mcp-session-id") {
                 true if mcp.charge_sessions => Session::Charged,
@@ -149,12 +152,15 @@ impl Mcp {
         call.id.clone_from(&message.id);
         call.requested = headers.version().into();
         (call.is_request, call.is_legacy) = (message.method.is_some(), !headers.is_modern(&self.versions));
-        if message.method.as_deref().and_then(Method::of).is_some_and(Method::is_named) {
+        if message.method.as_deref().and_then(Method::of).is_some_and(Method::is_about) {
             call.code = INVALID_PARAMS;
         }
         headers.check_agreement(&message, &self.versions, self.legacy)?;
-        let operation = operation(&message)?;
-        call.target = operation.map(|operation| self.target(engine, &operation).into());
+        let Operation { path, is_template, also } = operation(&message, engine.target() == Profile::EncodedParams)?;
+        let target = |path: String| Box::from(self.target(engine, &path));
+        call.target = path.map(target);
+        call.is_template = is_template;
+        call.also = also.into_iter().map(target).collect();
         Ok(())
     }
 

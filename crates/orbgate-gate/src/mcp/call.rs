@@ -1,16 +1,21 @@
 //! A call at an MCP endpoint, as far as its request is read.
 
-use orbgate::{Decision, Engine, Token};
+use orbgate::{Decision, Engine, Route, Token};
 
 use super::fault::McpFault;
 use super::response::McpResponse;
 use super::target::METHOD;
+use crate::request::same_template;
 
 /// A call at an MCP endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct McpCall {
     pub(crate) endpoint: Box<str>,
     pub(super) target: Option<Box<str>>,
+    /// The target is the template of a route.
+    pub(super) is_template: bool,
+    /// The targets of what must be allowed as well.
+    pub(super) also: Vec<Box<str>>,
     pub(super) fault: Option<McpFault>,
     pub(super) id: Option<Box<str>>,
     /// It has a method, so a message with its id is its response.
@@ -22,6 +27,8 @@ pub struct McpCall {
     pub(super) session: Session,
     /// For a GET or DELETE that isn't declared, the methods that are.
     pub(super) allow: Option<String>,
+    /// The origin of the page that sends it, one of the endpoint's.
+    pub(super) page: Option<Box<str>>,
 }
 
 /// The session that a request names.
@@ -36,7 +43,8 @@ pub(super) enum Session {
 }
 
 impl McpCall {
-    /// The virtual target of the operation, whose method is `MCP`. `None` if no route can declare it.
+    /// The virtual target of the operation, whose method is `MCP`; for a completion of a resource, the template of its route. `None` if no
+    /// route can declare it.
     #[must_use]
     pub fn target(&self) -> Option<&str> {
         self.target.as_deref()
@@ -83,11 +91,23 @@ impl McpCall {
         self
     }
 
-    pub(super) fn decide<'e>(&self, engine: &'e Engine, token: Option<Token<'_>>) -> Decision<'e> {
+    /// Decides the operation, and everything else that must be allowed with it.
+    pub fn decide<'e>(&self, engine: &'e Engine, token: Option<Token<'_>>) -> Decision<'e> {
         let Some(target) = &self.target else {
             return engine.deny_misrouted();
         };
-        Self::decide_target(engine, target, token)
+        if self.is_template {
+            let is_it = |route: &Route<'_>| route.method() == METHOD && same_template(route.template(), target);
+            return match engine.routes().find(is_it) {
+                Some(route) => engine.decide_route(route.id(), token, false),
+                None => engine.deny_misrouted(),
+            };
+        }
+        let decide = |target: &str| Self::decide_target(engine, target, token);
+        let own = decide(target);
+        let mut also = self.also.iter().map(|target| decide(target));
+        // It costs what its own route costs.
+        also.find(|other| own.is_allow() && !other.is_allow()).unwrap_or(own)
     }
 
     pub(super) fn decide_target<'e>(engine: &'e Engine, target: &str, token: Option<Token<'_>>) -> Decision<'e> {

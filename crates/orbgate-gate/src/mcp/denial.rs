@@ -17,11 +17,16 @@ pub(super) const INVALID_REQUEST: i32 = -32600;
 pub(super) const UNPAID: i32 = -32000;
 
 impl Rules {
-    /// A result, whose denial an MCP client understands if the request was for an endpoint.
+    /// A result, whose denial an MCP client understands if the request was for an endpoint, and which a page may read.
     pub(crate) fn as_mcp<'e, T: Verified>(&self, mut answer: Answer<'e, T>) -> Answer<'e, T> {
-        let (Some(mcp), Some(call), Some(denial)) = (&self.mcp, &answer.mcp, &mut answer.denial) else {
+        let (Some(mcp), Some(call)) = (&self.mcp, &answer.mcp) else {
             return answer;
         };
+        let headers = mcp.response_headers(call.page.as_deref());
+        let Some(denial) = &mut answer.denial else {
+            return Answer { headers, ..answer };
+        };
+        denial.headers = headers;
         if self.is_flat() {
             return answer;
         }

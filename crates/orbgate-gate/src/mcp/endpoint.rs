@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orbgate::{Engine, Orbs, Token};
+use orbgate::{Engine, Orbs, Profile, Token};
 use orbgate_token::LONGEST_PARAMETER;
 
 use super::call::McpCall;
@@ -10,7 +10,7 @@ use super::error::McpError;
 use super::headers::Legacy;
 use super::message::Message;
 use super::method::Method;
-use super::name::is_name;
+use super::name::{is_name, of_template};
 use super::target::{METHOD, is_notified, is_operation, operation};
 use crate::challenge::{fits, is_quotable, requestable};
 use crate::public::PublicRoutes;
@@ -35,7 +35,7 @@ pub struct Mcp {
     pub(super) legacy: Legacy,
     pub(super) charge_sessions: bool,
     initial_scopes: String,
-    origins: Vec<String>,
+    pub(super) origins: Vec<String>,
 }
 
 impl Mcp {
@@ -121,9 +121,10 @@ impl Mcp {
         Ok(self)
     }
 
-    /// The origins whose pages may send requests, such as `https://app.example`. Any other page is denied before its token is
-    /// read, so that no rebound name of a host reaches a local server. Clients that aren't browsers send no `Origin`. Default:
-    /// none.
+    /// The origins whose pages may send requests, such as `https://app.example`, and read the responses: the gate answers their
+    /// browsers' preflights, and each response has the headers of CORS, in place of the service's. Any other page is denied before
+    /// its token is read, so that no rebound name of a host reaches a local server. Clients that aren't browsers send no `Origin`.
+    /// Default: none.
     ///
     /// # Errors
     ///
@@ -146,6 +147,13 @@ impl Mcp {
     #[must_use]
     pub fn is_tool_name(name: &str) -> bool {
         is_name(name)
+    }
+
+    /// The route of the resources of a URI template (RFC 6570), below the endpoint: that of `orders://{id}/items` is
+    /// `/resources/read/orders:/{id}/items`. `None` if no route can have them all.
+    #[must_use]
+    pub fn resource_route(template: &str) -> Option<String> {
+        of_template(template).map(|path| format!("/resources/read/{path}"))
     }
 
     /// The path, as given.
@@ -206,8 +214,9 @@ impl Mcp {
     ) -> Vec<&'n str> {
         let is_allowed = |name: &str| {
             Method::of(method).filter(|method| method.is_named())?;
-            let operation = operation(&Message::calling(method, name)).ok().flatten()?;
-            let target = self.target(engine, &operation);
+            let has_escapes = engine.target() == Profile::EncodedParams;
+            let path = operation(&Message::calling(method, name), has_escapes).ok()?.path?;
+            let target = self.target(engine, &path);
             Some(McpCall::decide_target(engine, &target, Some(token)).is_allow())
         };
         names.into_iter().filter(|name| is_allowed(name).unwrap_or_default()).collect()

@@ -98,6 +98,22 @@ impl<'b> Json<'b> {
         }
     }
 
+    /// Reads a list of strings, if the value is one, and otherwise any value.
+    pub(super) fn strings_or_skip(&mut self) -> Result<Option<Vec<String>>, McpFault> {
+        if self.peek() != Some(b'[') {
+            return self.skip().map(|()| None);
+        }
+        let mut strings = Some(Vec::new());
+        self.list(b'[', b']', |json| {
+            match (json.string_or_skip()?, &mut strings) {
+                (Some(string), Some(strings)) => strings.push(string.into_owned()),
+                _ => strings = None,
+            }
+            Ok(())
+        })?;
+        Ok(strings)
+    }
+
     /// Reads a string. Half a surrogate pair is an error, because decoders replace, drop or keep it.
     pub(super) fn string(&mut self) -> Result<Cow<'b, str>, McpFault> {
         let start = self.at.saturating_add(1);

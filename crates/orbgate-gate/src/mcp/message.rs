@@ -2,7 +2,7 @@
 
 use super::fault::McpFault;
 use super::json::{Json, Names};
-use super::method::{Method, Parameter, is_notification};
+use super::method::{Method, Parameter, Resources, is_notification};
 
 /// The names of the protocol, of both eras, in the objects whose names are compared leniently.
 const MESSAGE: &[&str] = &["jsonrpc", "id", "method", "params", "result", "error"];
@@ -32,6 +32,8 @@ const PARAMS: &[&str] = &[
     "uri",
 ];
 const REF: &[&str] = &["name", "type", "uri"];
+const NOTIFICATIONS: &[&str] =
+    &["promptsListChanged", "resourceSubscriptions", "resourcesListChanged", "toolsListChanged"];
 const META: &[&str] = &[
     "io.modelcontextprotocol/clientCapabilities",
     "io.modelcontextprotocol/clientInfo",
@@ -60,6 +62,25 @@ pub(super) struct Message {
     pub(super) task_id: Option<String>,
     /// The protocol version in `params._meta`.
     pub(super) version: Option<String>,
+    /// `params.ref`, as far as it has strings.
+    pub(super) referred: Referred,
+    /// The resources that `params.notifications` names; `None` if they can't be read.
+    pub(super) listened: Option<Vec<String>>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Referred {
+    kind: Option<String>,
+    name: Option<String>,
+    uri: Option<String>,
+}
+
+/// What a completion is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reference<'m> {
+    Prompt(&'m str),
+    /// A URI or a template of URIs.
+    Resource(&'m str),
 }
 
 /// A fault, with the `id` that was read before it.
@@ -73,7 +94,7 @@ impl Message {
     }
 
     pub(super) fn read(body: &[u8]) -> Result<Self, Faulty> {
-        let mut message = Self::default();
+        let mut message = Self { listened: Some(Vec::new()), ..Self::default() };
         let mut parts = Parts::default();
         match message.fill(body, &mut parts) {
             Ok(()) => Ok(message),
@@ -90,6 +111,24 @@ impl Message {
             Parameter::Uri => self.uri.as_deref(),
             Parameter::TaskId => self.task_id.as_deref(),
         }
+    }
+
+    /// What its `ref` names.
+    pub(super) fn reference(&self) -> Option<Reference<'_>> {
+        match self.referred.kind.as_deref()? {
+            "ref/prompt" => self.referred.name.as_deref().map(Reference::Prompt),
+            "ref/resource" => self.referred.uri.as_deref().map(Reference::Resource),
+            _ => None,
+        }
+    }
+
+    /// The resources that a parameter names.
+    pub(super) fn resources(&self, of: Resources) -> Result<Vec<&str>, McpFault> {
+        let uris = match of {
+            Resources::Uri => self.uri.as_deref().map(|uri| vec![uri]),
+            Resources::Subscriptions => self.listened.as_ref().map(|uris| uris.iter().map(String::as_str).collect()),
+        };
+        uris.ok_or(McpFault::Params)
     }
 
     fn fill(&mut self, body: &[u8], parts: &mut Parts) -> Result<(), McpFault> {
@@ -158,7 +197,30 @@ impl Message {
                 "name" => self.name = json.string_or_skip()?.map(Into::into),
                 "uri" => self.uri = json.string_or_skip()?.map(Into::into),
                 "taskId" => self.task_id = json.string_or_skip()?.map(Into::into),
-                "ref" if json.peek() == Some(b'{') => json.object(Names::Protocol(REF), |_, json| json.skip())?,
+                "ref" if json.peek() == Some(b'{') => json.object(Names::Protocol(REF), |name, json| {
+                    let value = json.string_or_skip()?.map(Into::into);
+                    match name {
+                        "type" => self.referred.kind = value,
+                        "name" => self.referred.name = value,
+                        "uri" => self.referred.uri = value,
+                        _ => {}
+                    }
+                    Ok(())
+                })?,
+                "notifications" if json.peek() == Some(b'{') => {
+                    json.object(Names::Protocol(NOTIFICATIONS), |name, json| match name {
+                        "resourceSubscriptions" => {
+                            self.listened = json.strings_or_skip()?;
+                            Ok(())
+                        }
+                        _ => json.skip(),
+                    })?;
+                }
+                // Where no server should read them.
+                "notifications" | "resourceSubscriptions" => {
+                    self.listened = None;
+                    json.skip()?;
+                }
                 "_meta" if json.peek() == Some(b'{') => {
                     json.object(Names::Protocol(META), |name, json| match name {
                         VERSION => {

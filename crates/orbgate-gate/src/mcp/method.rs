@@ -24,19 +24,30 @@ pub(super) enum Parameter {
 pub(super) enum Route {
     /// That of the method itself.
     Own,
-    /// Below the method, what its repeated parameter names, if that can be part of a path.
-    Below(fn(&str) -> Option<String>),
-    /// None: what the method is about isn't read yet.
-    Nothing,
+    /// Below the method, what its repeated parameter names, if that can be part of a path: under `target: encoded_params`, with escapes.
+    Below(fn(&str, bool) -> Option<String>),
+    /// That of the method itself, and of reading each of these resources.
+    Reading(Resources),
+    /// That of what its `ref` names, as if it were got or read.
+    Referred,
+}
+
+/// The parameter that names resources.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Resources {
+    Uri,
+    /// Those in `notifications`.
+    Subscriptions,
 }
 
 /// Any other method has a route of its own, and no `Mcp-Name`.
-const METHODS: [Method; 8] = [
+const METHODS: [Method; 9] = [
     Method { name: "tools/call", repeated: Some(Parameter::Name), route: Route::Below(of_tool) },
     Method { name: "prompts/get", repeated: Some(Parameter::Name), route: Route::Below(of_tool) },
     Method { name: "resources/read", repeated: Some(Parameter::Uri), route: Route::Below(of_resource) },
-    Method { name: "completion/complete", repeated: None, route: Route::Nothing },
-    Method { name: "subscriptions/listen", repeated: None, route: Route::Nothing },
+    Method { name: "resources/subscribe", repeated: None, route: Route::Reading(Resources::Uri) },
+    Method { name: "subscriptions/listen", repeated: None, route: Route::Reading(Resources::Subscriptions) },
+    Method { name: "completion/complete", repeated: None, route: Route::Referred },
     // Whose task it is, the server decides (SEP-2663).
     Method { name: "tasks/get", repeated: Some(Parameter::TaskId), route: Route::Own },
     Method { name: "tasks/update", repeated: Some(Parameter::TaskId), route: Route::Own },
@@ -56,12 +67,18 @@ impl Method {
     pub(super) fn above(path: &str) -> Option<&'static Self> {
         let is_above = |method: &&Self| {
             let rest = path.strip_prefix(method.name);
-            !matches!(method.route, Route::Own) && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            matches!(method.route, Route::Below(_) | Route::Referred)
+                && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         METHODS.iter().find(is_above)
     }
 
-    /// Whether its route depends on a parameter.
+    /// Whether its route is that of a name, so that it can be unknown.
+    pub(super) const fn is_about(&self) -> bool {
+        matches!(self.route, Route::Below(_) | Route::Referred)
+    }
+
+    /// Whether its routes are below it.
     pub(super) const fn is_named(&self) -> bool {
         matches!(self.route, Route::Below(_))
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod call;
+mod cors;
 mod denial;
 pub(crate) mod endpoint;
 pub(crate) mod error;

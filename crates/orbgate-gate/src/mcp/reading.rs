@@ -14,6 +14,8 @@ pub struct Reading<T = VerifiedToken> {
     /// The router's template if it isn't the endpoint's; empty if the router didn't report one.
     pub(super) taken: Option<Box<str>>,
     pub(super) most_bytes: usize,
+    /// The origin of the page that sends it, one of the endpoint's.
+    pub(super) page: Option<Box<str>>,
     pub(super) credentials: Credentials<T>,
 }
 

@@ -1,24 +1,58 @@
 //! From a message to the target of its operation.
 
 use super::fault::McpFault;
-use super::message::Message;
+use super::message::{Message, Reference};
 use super::method::{Method, Route, is_notification};
-use super::name::{MOST_NAME, is_name};
+use super::name::{MOST_NAME, is_name, of_resource, of_template, of_tool};
 
 /// The virtual method of operations. No HTTP request may have it.
 pub(crate) const METHOD: &str = "MCP";
 
-/// The path of a message's operation below its endpoint, with a leading `/`. `None` if no route can declare it.
-pub(super) fn operation(message: &Message) -> Result<Option<String>, McpFault> {
+/// The operation of a message: paths below its endpoint, with a leading `/`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Operation {
+    /// `None` if no route can declare it.
+    pub(super) path: Option<String>,
+    /// The path is the template of a route.
+    pub(super) is_template: bool,
+    /// What must be allowed as well.
+    pub(super) also: Vec<String>,
+}
+
+impl From<Option<String>> for Operation {
+    fn from(path: Option<String>) -> Self {
+        Self { path, ..Self::default() }
+    }
+}
+
+/// The operation of a message. `has_escapes` says whether the policy's paths can have escapes.
+pub(super) fn operation(message: &Message, has_escapes: bool) -> Result<Operation, McpFault> {
     let Some(method) = message.method.as_deref() else {
-        return Ok(Some("/response".to_owned()));
+        return Ok(Some("/response".to_owned()).into());
     };
-    Ok(match Method::of(method) {
-        Some(Method { route: Route::Below(path), .. }) => {
+    let own = || is_plain(method).then(|| format!("/{method}"));
+    let read = |uri: &str| of_resource(uri, has_escapes).map(|path| format!("/resources/read/{path}"));
+    Ok(match Method::of(method).map(|method| method.route) {
+        Some(Route::Below(path)) => {
             let named = message.repeated().ok_or(McpFault::Params)?;
-            path(named).map(|path| format!("/{method}/{path}"))
+            path(named, has_escapes).map(|path| format!("/{method}/{path}")).into()
         }
-        _ => is_plain(method).then(|| format!("/{method}")),
+        Some(Route::Reading(resources)) => {
+            let also = message.resources(resources)?.into_iter().map(read).collect::<Option<Vec<_>>>();
+            // If one of them has no route, the method has none either.
+            also.map(|also| Operation { path: own(), also, ..Operation::default() }).unwrap_or_default()
+        }
+        Some(Route::Referred) => match message.reference() {
+            Some(Reference::Prompt(name)) => {
+                of_tool(name, has_escapes).map(|path| format!("/prompts/get/{path}")).into()
+            }
+            Some(Reference::Resource(uri)) => {
+                let path = of_template(uri).map(|path| format!("/resources/read/{path}"));
+                Operation { path, is_template: true, ..Operation::default() }
+            }
+            None => Operation::default(),
+        },
+        Some(Route::Own) | None => own().into(),
     })
 }
 
@@ -52,8 +86,9 @@ mod tests {
     fn path(method: &str, named: Option<&str>) -> Option<String> {
         let named = || named.map(str::to_owned);
         let method = Some(method.to_owned());
-        let message = Message { method, name: named(), uri: named(), task_id: named(), ..Message::default() };
-        operation(&message).unwrap()
+        let listened = Some(Vec::new());
+        let message = Message { method, name: named(), uri: named(), task_id: named(), listened, ..Message::default() };
+        operation(&message, false).unwrap().path
     }
 
     #[test]
@@ -101,8 +136,10 @@ mod tests {
             ("tasks/list", Some("7"), Some("/tasks/list")),
             ("tasks/get/7", None, Some("/tasks/get/7")),
             ("tools/called", None, Some("/tools/called")),
-            ("subscriptions/listen", None, None),
-            ("subscriptions/listen/a", None, None),
+            ("subscriptions/listen", None, Some("/subscriptions/listen")),
+            ("resources/unsubscribe", Some("orders://1"), Some("/resources/unsubscribe")),
+            ("resources/subscribe", Some("orders://1"), Some("/resources/subscribe")),
+            ("resources/subscribe", Some("orders://1?a"), None),
             ("completion/complete", None, None),
             ("tools/call/refund", None, None),
             ("tools/call/", None, None),
@@ -130,9 +167,97 @@ mod tests {
 
     #[test]
     fn what_names_an_operation_must_be_there() {
-        for method in ["tools/call", "prompts/get", "resources/read"] {
+        for method in ["tools/call", "prompts/get", "resources/read", "resources/subscribe"] {
             let message = Message { method: Some(method.to_owned()), ..Message::default() };
-            assert!(operation(&message).is_err());
+            assert!(operation(&message, true).is_err());
+        }
+    }
+
+    fn of(body: &str, has_escapes: bool) -> Result<(Option<String>, bool, Vec<String>), super::McpFault> {
+        let message = Message::read(body.as_bytes()).map_err(|(fault, _)| fault)?;
+        let operation = operation(&message, has_escapes)?;
+        Ok((operation.path, operation.is_template, operation.also))
+    }
+
+    #[test]
+    fn escapes_of_resources_are_left_to_the_engine() {
+        for (uri, path) in [
+            ("files://a/b%20c", Some("/resources/read/files:/a/b%20c")),
+            ("files:///%41/%2e%2e", Some("/resources/read/files:/~/%41/%2e%2e")),
+            ("files://a%20b/c", Some("/resources/read/files:/a%20b/c")),
+            ("https://a%20b/c", None),
+            ("files://a/b%20c?d", None),
+            ("files://a/b%20c#d", None),
+        ] {
+            let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{{"uri":"{uri}"}}}}"#);
+            assert_eq!(of(&body, true).unwrap().0.as_deref(), path, "{uri}");
+            assert_eq!(of(&body, false).unwrap().0, None, "{uri}");
+        }
+    }
+
+    #[test]
+    fn a_completion_is_that_of_a_prompt_or_of_a_template() {
+        let body = |reference: &str| {
+            format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{{"argument":{{}},"ref":{reference}}}}}"#
+            )
+        };
+        for (reference, path, is_template) in [
+            (r#"{"type":"ref/prompt","name":"summary"}"#, Some("/prompts/get/summary"), false),
+            (r#"{"type":"ref/prompt","name":"a b"}"#, None, false),
+            (r#"{"type":"ref/prompt","uri":"orders://1"}"#, None, false),
+            (r#"{"type":"ref/resource","uri":"orders://{id}"}"#, Some("/resources/read/orders:/{id}"), true),
+            (r#"{"type":"ref/resource","uri":"file:///{a}/x"}"#, Some("/resources/read/file:/~/{a}/x"), true),
+            (r#"{"type":"ref/resource","uri":"orders://1"}"#, Some("/resources/read/orders:/1"), true),
+            (r#"{"type":"ref/resource","uri":"file:///{+path}"}"#, None, true),
+            (r#"{"type":"ref/resource","uri":"file:///{path*}"}"#, None, true),
+            (r#"{"type":"ref/resource","uri":"file:///{/path}"}"#, None, true),
+            (r#"{"type":"ref/resource","uri":"orders://{a,b}"}"#, None, true),
+            (r#"{"type":"ref/resource","uri":"orders://a{id}"}"#, None, true),
+            (r#"{"type":"ref/resource","uri":"orders://{id}{?q}"}"#, None, true),
+            (r#"{"type":"ref/resource","uri":"orders://{}"}"#, None, true),
+            (r#"{"type":"ref/resource","uri":"{+uri}"}"#, None, true),
+            (r#"{"type":"ref/resource","name":"summary"}"#, None, false),
+            (r#"{"type":"ref/tool","name":"refund"}"#, None, false),
+            (r#"{"name":"summary"}"#, None, false),
+            (r#""ref/prompt""#, None, false),
+            ("[]", None, false),
+        ] {
+            assert_eq!(of(&body(reference), true), Ok((path.map(str::to_owned), is_template, vec![])), "{reference}");
+        }
+        for reference in [r#"{"type":"ref/prompt","name":"a","Name":"b"}"#, r#"{"Type":"ref/prompt","name":"a"}"#] {
+            assert_eq!(of(&body(reference), true), Err(super::McpFault::Member), "{reference}");
+        }
+    }
+
+    #[test]
+    fn each_resource_of_a_subscription_is_read() {
+        let body =
+            |params: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{params}}}"#);
+        let own = Some("/subscriptions/listen".to_owned());
+        for (params, path, also) in [
+            ("{}", &own, &[][..]),
+            (r#"{"notifications":{"toolsListChanged":true}}"#, &own, &[]),
+            (r#"{"notifications":{"resourceSubscriptions":[]}}"#, &own, &[]),
+            (
+                r#"{"notifications":{"resourceSubscriptions":["orders://1","orders://2"]}}"#,
+                &own,
+                &["/resources/read/orders:/1", "/resources/read/orders:/2"],
+            ),
+            (r#"{"notifications":{"resourceSubscriptions":["orders://1","orders://2?x"]}}"#, &None, &[]),
+        ] {
+            let also = also.iter().map(|one| (*one).to_owned()).collect();
+            assert_eq!(of(&body(params), true), Ok((path.clone(), false, also)), "{params}");
+        }
+        for (params, fault) in [
+            (r#"{"notifications":{"resourceSubscriptions":[1]}}"#, super::McpFault::Params),
+            (r#"{"notifications":{"resourceSubscriptions":"orders://1"}}"#, super::McpFault::Params),
+            (r#"{"notifications":{"resourceSubscriptions":null}}"#, super::McpFault::Params),
+            (r#"{"notifications":[]}"#, super::McpFault::Params),
+            (r#"{"resourceSubscriptions":["orders://1"]}"#, super::McpFault::Params),
+            (r#"{"notifications":{"ResourceSubscriptions":["orders://1"]}}"#, super::McpFault::Member),
+        ] {
+            assert_eq!(of(&body(params), true), Err(fault), "{params}");
         }
     }
 }

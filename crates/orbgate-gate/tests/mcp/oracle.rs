@@ -120,8 +120,9 @@ fn reads(headers: &[(&str, String)], body: &str) -> Result<Option<String>, &'sta
     let is_clear = root.is_exact()
         && root.depth() <= 64
         && root.is_clear("jsonrpc id method params result error")
-        && params.is_clear("name uri arguments task taskId ref cursor _meta")
+        && params.is_clear("name uri arguments task taskId ref cursor notifications _meta")
         && params.get("ref").is_none_or(|it| it.is_clear("type name uri"))
+        && params.get("notifications").is_none_or(|it| it.is_clear("resourceSubscriptions toolsListChanged"))
         && meta.is_clear("io.modelcontextprotocol/protocolVersion progressToken");
     if !is_clear {
         return Err("members");
@@ -181,11 +182,22 @@ fn reads(headers: &[(&str, String)], body: &str) -> Result<Option<String>, &'sta
     if name == Some(None) {
         return Err("name is no text");
     }
+    let notifications = params.get("notifications").unwrap_or(&none);
+    let listened = match (notifications, notifications.get("resourceSubscriptions")) {
+        (Tree::Map(_), None) => Some(Vec::new()),
+        (Tree::Map(_), Some(Tree::List(uris))) => uris.iter().map(Tree::text).collect(),
+        _ => None,
+    };
     let fits = |name: &str| {
         !name.is_empty() && name != ".." && name.bytes().all(|it| it.is_ascii_alphanumeric() || b"_.-".contains(&it))
     };
     Ok(match (method, name.flatten()) {
-        ("subscriptions/listen" | "completion/complete" | "response" | "stream" | "session/end", _) => None,
+        // It has no reference that names something.
+        ("completion/complete" | "response" | "stream" | "session/end", _) => None,
+        ("subscriptions/listen", _) => match listened {
+            Some(uris) => uris.iter().all(|uri| uri.starts_with("orders://")).then(|| format!("/mcp/{method}")),
+            None => return Err("resources"),
+        },
         (method, None) if method.starts_with("tools/call/") => None,
         (method, None) => method.split('/').all(fits).then(|| format!("/mcp/{method}")),
         ("resources/read", Some(uri)) => match uri.strip_prefix("orders://") {
@@ -305,6 +317,18 @@ fn request(random: &mut Random) -> (Vec<(&'static str, String)>, String) {
     }
     if random.rarely() {
         params.push(format!("\"{}\":{{\"{}\":1,\"type\":\"a\"}}", random.spelled("ref"), random.spelled("name")));
+    }
+    if method == "subscriptions/listen" && random.below(3) > 0 || random.rarely() {
+        let uris = random.one(&[
+            "[]",
+            "[\"orders://42\"]",
+            "[\"orders://42\",\"a/b\"]",
+            "[\"orders://1\",7]",
+            "\"orders://1\"",
+            "null",
+        ]);
+        let (outer, inner) = (random.spelled("notifications"), random.spelled("resourceSubscriptions"));
+        params.push(format!("\"{outer}\":{{\"{inner}\":{uris}}}"));
     }
     if has_version && version == "2026-07-28" && !random.rarely() || random.rarely() {
         let stated = if random.rarely() {

@@ -18,7 +18,7 @@ use crate::ledger::amounts::{Amounts, AmountsError};
 use crate::ledger::body::ChargedBody;
 use crate::ledger::driver::OrbLedger;
 use crate::ledger::held::Ledgered;
-use crate::service::{Gate, GateFuture, pass};
+use crate::service::{Gate, GateFuture, Passed, pass, state};
 use crate::settings::Settings;
 use crate::verify::VerifyToken;
 
@@ -125,8 +125,8 @@ where
         let mut inner = self.inner.clone();
         let (settings, ledger) = (Arc::clone(&self.settings), Arc::clone(&self.ledger));
         Box::pin(async move {
-            let (mut request, mut held) = match pass(&settings, request, &*ledger).await {
-                Ok((request, held)) => (request, held.flatten()),
+            let (mut request, mut held, headers) = match pass(&settings, request, &*ledger).await {
+                Ok(Passed { request, held, headers }) => (request, held.flatten(), headers),
                 Err(denial) => return Ok(denial.map(ChargedBody::denial)),
             };
             let method = request.method().clone();
@@ -136,7 +136,10 @@ where
             if let Some(held) = &mut held {
                 held.run();
             }
-            let answered = inner.call(request).await;
+            let answered = inner.call(request).await.map(|mut response| {
+                state(headers, response.headers_mut());
+                response
+            });
             match (answered, held) {
                 (Ok(response), None) => Ok(response.map(ChargedBody::free)),
                 (Ok(response), Some(held)) => {

@@ -102,30 +102,31 @@ func (m *Make) Append(to []byte) []byte {
 }
 
 type Ask struct {
-	Method                     string
-	Target                     string
-	Authorization              []string
-	HeaderNames                []string
-	Upgrade                    []string
-	Origin                     []string
-	AccessControlRequestMethod []string
-	Matched                    uint64
-	PathTemplate               string
-	AllowBonusOrbs             bool
-	WithAudit                  bool
-	HoldsThread                bool
-	UnixMS                     uint64
-	MonotonicMS                uint64
-	ReadsBonusOrbs             bool
-	Charges                    bool
-	HasAmount                  bool
-	Amount                     uint64
-	Unpaid                     uint64
-	RetryAfterMS               uint64
-	AmountFailed               bool
-	Keeps                      bool
-	Again                      bool
-	Hold                       string
+	Method                      string
+	Target                      string
+	Authorization               []string
+	HeaderNames                 []string
+	Upgrade                     []string
+	Origin                      []string
+	AccessControlRequestMethod  []string
+	Matched                     uint64
+	PathTemplate                string
+	AllowBonusOrbs              bool
+	WithAudit                   bool
+	HoldsThread                 bool
+	UnixMS                      uint64
+	MonotonicMS                 uint64
+	ReadsBonusOrbs              bool
+	Charges                     bool
+	HasAmount                   bool
+	Amount                      uint64
+	Unpaid                      uint64
+	RetryAfterMS                uint64
+	AmountFailed                bool
+	Keeps                       bool
+	Again                       bool
+	Hold                        string
+	AccessControlRequestHeaders []string
 }
 
 func (m *Ask) Append(to []byte) []byte {
@@ -154,6 +155,7 @@ func (m *Ask) Append(to []byte) []byte {
 	w.flag(26, m.Keeps)
 	w.flag(27, m.Again)
 	w.text(28, m.Hold)
+	w.texts(29, m.AccessControlRequestHeaders)
 	return end(w.to, start)
 }
 

@@ -314,7 +314,7 @@ class Gate(_native.Gate):
 
     `mcp` is the path of an MCP endpoint, such as `/mcp`. Over ASGI, its requests are decided by the operations in their
     bodies, of at most `mcp_most_bytes`. `mcp_initial_scopes` are those that a client without a token should ask for,
-    `mcp_origins` the pages that may send requests. `mcp_legacy="deny"` denies protocol versions before 2026-07-28.
+    `mcp_origins` the pages that may send requests and read the responses. `mcp_legacy="deny"` denies protocol versions before 2026-07-28.
     With a `ledger`, calls in sessions that consume orbs are denied, unless `mcp_charge_sessions`: then each costs what is held,
     however it ends.
     `metadata` is the URL of the protected resource, whose metadata (RFC 9728) the gate serves.

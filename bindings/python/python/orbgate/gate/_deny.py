@@ -1,4 +1,4 @@
-"""A denial over ASGI."""
+"""What a gate responds over ASGI, or has a service respond."""
 
 from __future__ import annotations
 
@@ -25,3 +25,18 @@ async def deny(answer: Answer, status: int | None, scope: MutableMapping[str, An
     headers.append((b"content-length", str(len(answer.body)).encode()))
     await send({"type": f"{prefix}http.response.start", "status": status, "headers": headers})
     await send({"type": f"{prefix}http.response.body", "body": b"" if scope.get("method") == "HEAD" else answer.body})
+
+
+def stating(answer: Answer, send: Send) -> Send:
+    """Sends what a service responds, with what the gate states for browsers in place of the service's own."""
+    stated = [(name.encode(), value.encode()) for name, value in answer.headers]
+    if not stated:
+        return send
+
+    async def sending(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            lines = [(name, value) for name, value in message.get("headers", ()) if not bytes(name).lower().startswith(b"access-control-")]
+            message = {**message, "headers": lines + stated}
+        await send(message)
+
+    return sending

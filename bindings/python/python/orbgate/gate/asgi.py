@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from .. import _native
 from . import Allowed, Gate, RoutesDiffer, decided
 from ._body import whole
-from ._deny import deny
+from ._deny import deny, stating
 from ._routes import find, guard, served
 
 TYPE_CHECKING = False
@@ -115,10 +115,11 @@ class GateMiddleware:
                 await deny(answer, answer.status, scope, send)
                 return
         try:
+            sends = stating(answer, send)
             if self.gate._ledger is None:
-                await self.app(scope, receive, send)
+                await self.app(scope, receive, sends)
             else:
-                await _Charged(allowed, receive, send).run(self.app, scope)
+                await _Charged(allowed, receive, sends).run(self.app, scope)
         finally:
             # Something other than a route has responded.
             allowed._note()

@@ -1,4 +1,4 @@
-//! Orbs of calls at an MCP endpoint: each shared response costs what is written.
+//! Calls at an MCP endpoint: each shared response costs what is written, and pages can read theirs.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
-use crate::exchange::groups::orbs;
+use crate::exchange::groups::{mcp_pages, orbs};
 use crate::exchange::program::{Gated, Running};
 use crate::exchange::recipe::Recipe;
 use crate::exchange::service::{LedgerService, SECRETS};
@@ -38,7 +38,9 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
             suite.program.refuses_more(&policy, &tokens, &[&more[..], &mcp[..2]].concat())?;
             suite.saw_one();
         }
-        let running = suite.program.start_in(&[], &policy, &tokens, Gated::Yes, &[&more[..], &mcp, flags].concat())?;
+        let pages = &["--mcp-origin", mcp_pages::ORIGIN];
+        let running =
+            suite.program.start_in(&[], &policy, &tokens, Gated::Yes, &[&more[..], &mcp, flags, pages].concat())?;
         orbs::await_keys(&running, &call(suite, "nobody", &rows[0])?);
         for (number, row) in rows.iter().enumerate() {
             let what = row["name"].as_str().unwrap_or_default();
@@ -64,6 +66,9 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
             if (status, left) != expected {
                 suite.fail(format!("mcp-orbs, {settings:?}: {what}\n  {:?} instead of {expected:?}", (status, left)));
             }
+        }
+        if charges_sessions {
+            mcp_pages::run(suite, &running, &service)?;
         }
         // An error that echoes the id.
         let denied = wire::ask(&running.address, &call(suite, "nobody", &rows[0])?)?;

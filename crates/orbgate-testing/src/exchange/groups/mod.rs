@@ -6,6 +6,7 @@ mod exchanges;
 mod framing;
 mod keys;
 mod mcp_orbs;
+mod mcp_pages;
 mod measured;
 mod opaque;
 mod orbs;
@@ -39,7 +40,7 @@ pub enum Group {
     Opaque,
     /// Orbs that calls hold in a ledger service
     Orbs,
-    /// Orbs that calls at an MCP endpoint hold
+    /// Orbs that calls at an MCP endpoint hold, and what its responses have for pages
     McpOrbs,
     /// Keys through a proxy, and from a file
     Outside,

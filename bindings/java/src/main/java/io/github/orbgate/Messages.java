@@ -139,6 +139,7 @@ final class Messages {
         boolean keeps;
         boolean again;
         byte[] hold = NOTHING;
+        List<byte[]> accessControlRequestHeaders = List.of();
 
         @Override
         public void write(Wire.Writer to) {
@@ -167,6 +168,7 @@ final class Messages {
             to.put(26, keeps);
             to.put(27, again);
             to.put(28, hold);
+            to.items(29, accessControlRequestHeaders);
         }
     }
 
