@@ -28,11 +28,15 @@ pub(super) struct Probe {
 
 #[derive(Debug, Args)]
 pub(super) struct Import {
-    /// The response to `tools/list`, or its result, in JSON; `-` is standard input
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(super) file: PathBuf,
+    /// Responses to `tools/list` and `resources/templates/list`, or their results, in JSON; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath, value_name = "FILE", required = true)]
+    pub(super) files: Vec<PathBuf>,
 
     /// Path of the MCP endpoint
     #[arg(long, value_name = "PATH", default_value = "/mcp")]
     pub(super) base_path: String,
+
+    /// Segments that a variable such as `{+path}` can have: each number is a route
+    #[arg(long, value_name = "COUNT", default_value = "4", value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub(super) depth: u8,
 }

@@ -23,7 +23,7 @@ enum Action {
     /// Try how a server or its gateway treats lying, repeated and unauthorized requests
     #[command(after_help = PROBE)]
     Probe(Probe),
-    /// Draft a policy from the answer to `tools/list`
+    /// Draft a policy from the lists of a server's tools and resources
     #[command(after_help = IMPORT)]
     Import(Import),
 }
@@ -42,7 +42,7 @@ Examples:
 
 Exit codes:
   0  fine
-  1  tools are left out, or the server has faults
+  1  something is left out, or the server has faults
   2  could not run: bad usage, an unreadable file or no answer";
 
 const PROBE: &str = "\
@@ -61,12 +61,15 @@ proxy that reads the request differently.";
 const IMPORT: &str = "\
 Examples:
   orbgate mcp import tools.json > policy.yaml
+  orbgate mcp import tools.json templates.json --depth 8 > policy.yaml
 
 Exit codes:
-  0  the draft has every tool
-  1  tools are left out
-  2  could not run: an unreadable file or no list of tools
+  0  the draft has everything
+  1  tools or resources are left out
+  2  could not run: an unreadable file or no list
 
 The policy goes to standard output. Its scopes are guesses: tools whose
-`readOnlyHint` is true need `tools:read`, all others `tools:write`. Tools whose
-names can't be routes are listed on standard error, and the exit code is 1.";
+`readOnlyHint` is true need `tools:read`, all others `tools:write`. Resources
+need `resources:read`. A variable of several segments, such as `{+path}`, becomes
+a route for each number of segments. What can't be a route is listed on standard
+error, and the exit code is 1.";

@@ -38,7 +38,7 @@ fn a_command_without_policy_shows_where_its_files_go() {
         (&["openapi", "export"][..], "orbgate openapi export [OPTIONS] <POLICY>"),
         (&["openapi", "check", "openapi.yaml"], "orbgate openapi check [OPTIONS] <DOCUMENT> <POLICY>"),
         (&["openapi", "check", "openapi.yaml", "policy.yaml"], "orbgate openapi check [OPTIONS] <DOCUMENT> <POLICY>"),
-        (&["mcp", "import", "tools.json"], "orbgate mcp import [OPTIONS] <FILE>"),
+        (&["mcp", "import", "tools.json"], "orbgate mcp import [OPTIONS] <FILE>..."),
         (&["token", "explain"], "orbgate token explain [OPTIONS] --config <FILE> [FILE]"),
         (&["fmt"], "orbgate fmt [OPTIONS] <FILE>..."),
         (&["diff", "policy.yaml"], "orbgate diff [OPTIONS] <OLD> [NEW]"),

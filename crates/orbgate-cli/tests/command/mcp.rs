@@ -44,6 +44,43 @@ fn a_draft_is_a_policy_in_which_a_client_can_connect() {
     assert_eq!((none.code, &*none.out), (2, ""));
 }
 
+#[test]
+fn templates_of_resources_become_routes() {
+    let templates = r#"{"result":{"resourceTemplates":[
+        {"uriTemplate":"orders://{id}","name":"order"}, {"uriTemplate":"orders://{number}","name":"the same"},
+        {"uriTemplate":"file:///{+path}","name":"a file"}, {"uriTemplate":"wiki://pages{/page*}","name":"a page"},
+        {"uriTemplate":"orders://{id}/items/{item}","name":"an item"},
+        {"uriTemplate":"orders://list{?page}","name":"a list"}, {"uriTemplate":"orders://o-{id}","name":"a part"},
+        {"uriTemplate":"https://API.example/{id}","name":"a rewritten host"}, {"uriTemplate":"{+uri}","name":"everything"},
+        {"uriTemplate":"a://{+b}/{+c}","name":"two"}, {"uriTemplate":"a://{b","name":"half"}, {"uriTemplate":"a://x y/{b}","name":"a space"}
+    ]}}"#;
+    let [tools, templates] = [file("tools.json", r#"{"tools":[{"name":"a"}]}"#), file("templates.json", templates)];
+    let ran = orbgate(&["mcp", "import", &tools, &templates, "--depth", "3"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert_eq!(ran.err.lines().count(), 7, "{}", ran.err);
+    assert!(ran.err.starts_with("left out: `orders://list{?page}` has a query"), "{}", ran.err);
+    let policy = file("mcp-resources.yaml", &ran.out);
+    for (target, is_declared) in [
+        ("resources/templates/list", true),
+        ("tools/call/a", true),
+        ("resources/read/orders:/7", true),
+        ("resources/read/orders:/7/items/8", true),
+        ("resources/read/file:/~/a", true),
+        ("resources/read/file:/~/a/b/c", true),
+        ("resources/read/file:/~/a/b/c/d", false),
+        ("resources/read/wiki:/pages/a/b", true),
+        ("resources/read/wiki:/pages", false),
+    ] {
+        let target = format!("/mcp/{target}");
+        let scopes = "mcp:connect resources:read tools:write";
+        let ran = orbgate(&["decide", "--policy", &policy, "MCP", &target, "--token", "user", "--scopes", scopes]);
+        assert_eq!(ran.code == 0, is_declared, "{target}");
+    }
+    let none = orbgate_reading(&["mcp", "import", "-"], br#"{"result":{"prompts":[]}}"#);
+    assert_eq!((none.code, &*none.out), (2, ""));
+    assert!(none.err.contains("no `tools` or `resourceTemplates`"), "{}", none.err);
+}
+
 /// The answers of the SDKs' own example servers; Python's tests connect clients with these drafts.
 #[test]
 fn the_lists_of_real_servers_become_whole_policies() {
