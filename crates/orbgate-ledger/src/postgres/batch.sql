@@ -8,7 +8,8 @@ CREATE FUNCTION orbs.begins() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     PERFORM set_config('idle_in_transaction_session_timeout', '5000', true), set_config('plan_cache_mode', 'force_generic_plan', true),
-        set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true);
+        set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+        set_config('jit', 'off', true);
     IF current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN
         PERFORM set_config('synchronous_commit', 'on', true);
     END IF;
@@ -84,7 +85,8 @@ BEGIN
     END IF;
 END $$;
 
--- Each of the following takes columns of rows.
+-- Each of the following takes columns of rows. What isn't known is how many rows there are: with this limit, the planner expects one,
+-- and not more than a table has that is still small.
 
 CREATE FUNCTION orbs.insert_holds(ids text[], accounts bigint[], amounts bigint[], bonuses_allowed boolean[], ttls bigint[], notes text[],
     ats bigint[], all_lines text[], bonuses bigint[], expiries bigint[], states text[], requests bigint[], captures bigint[],
@@ -92,9 +94,9 @@ CREATE FUNCTION orbs.insert_holds(ids text[], accounts bigint[], amounts bigint[
 BEGIN
     INSERT INTO orbs.hold (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, captured,
         captured_bonus, shortfall, late, settled_at)
-    SELECT n.id, accounts[n.i], amounts[n.i], bonuses_allowed[n.i], ttls[n.i], notes[n.i], ats[n.i], all_lines[n.i]::jsonb, bonuses[n.i],
-        expiries[n.i], states[n.i], requests[n.i], captures[n.i], captures_of_bonus[n.i], shortfalls[n.i], lates[n.i], settled[n.i]
-    FROM unnest(ids) WITH ORDINALITY AS n (id, i);
+    SELECT ids[i], accounts[i], amounts[i], bonuses_allowed[i], ttls[i], notes[i], ats[i], all_lines[i]::jsonb, bonuses[i],
+        expiries[i], states[i], requests[i], captures[i], captures_of_bonus[i], shortfalls[i], lates[i], settled[i]
+    FROM generate_subscripts(ids, 1) AS i;
 END $$;
 
 CREATE FUNCTION orbs.insert_grants(accounts bigint[], seqs bigint[], ids text[], buckets text[], amounts bigint[], expiries bigint[],
@@ -102,23 +104,23 @@ CREATE FUNCTION orbs.insert_grants(accounts bigint[], seqs bigint[], ids text[],
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO orbs.grants
-    SELECT accounts[n.i], seqs[n.i], n.id, buckets[n.i], amounts[n.i], expiries[n.i], ats[n.i], available[n.i], held[n.i], captured[n.i],
-        expired[n.i], revoked[n.i]
-    FROM unnest(ids) WITH ORDINALITY AS n (id, i);
+    SELECT accounts[i], seqs[i], ids[i], buckets[i], amounts[i], expiries[i], ats[i], available[i], held[i], captured[i],
+        expired[i], revoked[i]
+    FROM generate_subscripts(ids, 1) AS i;
 END $$;
 
 CREATE FUNCTION orbs.insert_revocations(ids text[], accounts bigint[], grant_ids text[], amounts bigint[], ats bigint[])
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO orbs.revocation
-    SELECT n.id, accounts[n.i], grant_ids[n.i], amounts[n.i], ats[n.i] FROM unnest(ids) WITH ORDINALITY AS n (id, i);
+    SELECT ids[i], accounts[i], grant_ids[i], amounts[i], ats[i] FROM generate_subscripts(ids, 1) AS i;
 END $$;
 
 CREATE FUNCTION orbs.insert_extensions(ids text[], holds text[], ttls bigint[], expiries bigint[], ats bigint[])
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO orbs.extension
-    SELECT n.id, holds[n.i], ttls[n.i], expiries[n.i], ats[n.i] FROM unnest(ids) WITH ORDINALITY AS n (id, i);
+    SELECT ids[i], holds[i], ttls[i], expiries[i], ats[i] FROM generate_subscripts(ids, 1) AS i;
 END $$;
 
 -- `were` is a compare-and-set, under the account's lock.
@@ -129,7 +131,8 @@ DECLARE
 BEGIN
     UPDATE orbs.hold AS h SET expires_at = expiries[c.i], state = states[c.i], requested = requests[c.i], captured = captures[c.i],
         captured_bonus = captures_of_bonus[c.i], shortfall = shortfalls[c.i], late = lates[c.i], settled_at = settled[c.i]
-    FROM unnest(ids) WITH ORDINALITY AS c (id, i) WHERE h.id = c.id AND h.state = were[c.i];
+    FROM (SELECT id, i::integer FROM unnest(ids) WITH ORDINALITY AS r (id, i) LIMIT cardinality(ids)) AS c
+    WHERE h.id = c.id AND h.state = were[c.i];
     GET DIAGNOSTICS changed = ROW_COUNT;
     PERFORM orbs.check_changed(changed, cardinality(ids));
 END $$;
@@ -141,7 +144,8 @@ DECLARE
 BEGIN
     UPDATE orbs.grants AS g SET available = availables[c.i], held = helds[c.i], captured = captures[c.i], expired = expiries[c.i],
         revoked = revokes[c.i]
-    FROM unnest(accounts) WITH ORDINALITY AS c (account, i) WHERE g.account = c.account AND g.seq = seqs[c.i];
+    FROM (SELECT account, i::integer FROM unnest(accounts) WITH ORDINALITY AS r (account, i) LIMIT cardinality(accounts)) AS c
+    WHERE g.account = c.account AND g.seq = seqs[c.i];
     GET DIAGNOSTICS changed = ROW_COUNT;
     PERFORM orbs.check_changed(changed, cardinality(accounts));
 END $$;
@@ -153,7 +157,8 @@ DECLARE
 BEGIN
     UPDATE orbs.account AS a SET clock = clocks[c.i], seq = seqs[c.i], paid = paids[c.i], bonus = bonuses[c.i], held = helds[c.i],
         next_due = dues[c.i]
-    FROM unnest(keys) WITH ORDINALITY AS c (key, i) WHERE a.key = c.key;
+    FROM (SELECT key, i::integer FROM unnest(keys) WITH ORDINALITY AS r (key, i) LIMIT cardinality(keys)) AS c
+    WHERE a.key = c.key;
     GET DIAGNOSTICS changed = ROW_COUNT;
     PERFORM orbs.check_changed(changed, cardinality(keys));
 END $$;
@@ -162,8 +167,8 @@ CREATE FUNCTION orbs.insert_entries(accounts bigint[], seqs bigint[], ats bigint
     paids bigint[], bonuses bigint[], helds bigint[], shortfalls bigint[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO orbs.entry (account, seq, at, cause, id, lines, paid, bonus, held, shortfall)
-    SELECT n.account, seqs[n.i], ats[n.i], causes[n.i], ids[n.i], all_lines[n.i]::jsonb, paids[n.i], bonuses[n.i], helds[n.i], shortfalls[n.i]
-    FROM unnest(accounts) WITH ORDINALITY AS n (account, i);
+    SELECT accounts[i], seqs[i], ats[i], causes[i], ids[i], all_lines[i]::jsonb, paids[i], bonuses[i], helds[i], shortfalls[i]
+    FROM generate_subscripts(accounts, 1) AS i;
 END $$;
 
 UPDATE orbs.setting SET value = '6' WHERE name = 'version';

@@ -17,8 +17,7 @@ use crate::value::Millis;
 /// The entries above `low` that have no number.
 macro_rules! unnumbered {
     () => {
-        " FROM orbs.entry AS e WHERE position > $1 \
-         AND NOT EXISTS (SELECT FROM orbs.feed AS f WHERE f.position > $1 AND f.position = e.position)"
+        " FROM orbs.entry AS e WHERE position > $1 AND (SELECT f.number FROM orbs.feed AS f WHERE f.position = e.position) IS NULL"
     };
 }
 

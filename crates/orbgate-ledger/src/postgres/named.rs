@@ -42,8 +42,8 @@ pub(crate) struct Named<'c> {
     /// The accounts whose backlog the last batch didn't finish, and those of which all open grants are read.
     pub(crate) behind: BTreeSet<i64>,
     pub(crate) whole: BTreeSet<i64>,
-    /// What has expired is read, and nothing else is done.
-    pub(crate) only_expires: bool,
+    /// So much of what has expired is written, and nothing else is done.
+    only_expires: Option<usize>,
 }
 
 impl<'c> Named<'c> {
@@ -93,14 +93,14 @@ impl<'c> Named<'c> {
     }
 
     /// Accounts in which a batch of what has expired is written.
-    pub(crate) fn due(accounts: &'c [AccountId]) -> Self {
-        Self { accounts: accounts.iter().collect(), only_expires: true, ..Self::default() }
+    pub(crate) fn due(accounts: &'c [AccountId], most: usize) -> Self {
+        Self { accounts: accounts.iter().collect(), only_expires: Some(most), ..Self::default() }
     }
 
     /// Accounts of which every pending hold is read.
     pub(crate) fn whole(accounts: &'c [AccountId]) -> Self {
         let all: BTreeSet<_> = accounts.iter().collect();
-        Self { listed: all.clone(), seen: all, ..Self::due(accounts) }
+        Self { listed: all.clone(), seen: all, ..Self::due(accounts, BATCH) }
     }
 
     /// How many grants of a bucket are read.
@@ -117,12 +117,13 @@ impl<'c> Named<'c> {
     /// How much of what has expired is read of each account, and may be written: more of those that wait for it.
     pub(crate) fn bounds(&self, rows: &Rows) -> Bounds {
         let waiting = rows.accounts.keys().filter(|key| self.behind.contains(key)).count();
-        let each = |accounts: usize| BATCH.checked_div(accounts).unwrap_or(BATCH).max(LEAST_DUE);
+        let most = self.only_expires.unwrap_or(BATCH);
+        let each = |accounts: usize| most.checked_div(accounts).unwrap_or(most).max(LEAST_DUE);
         let (waiting, other) = (each(waiting), each(rows.accounts.len()));
         let due = rows.accounts.keys().map(|key| (*key, if self.behind.contains(key) { waiting } else { other }));
         // The first account with a backlog leaves something to the others.
         let share = if self.count > 1 { 2 } else { 1 };
-        Bounds { left: Some((BATCH, share)), due: due.collect(), ..Bounds::default() }
+        Bounds { left: Some((most, share)), due: due.collect(), ..Bounds::default() }
     }
 
     /// Whether a command might need more of an account than itself, the grants that holds take from first, and what it names: what has
@@ -132,7 +133,7 @@ impl<'c> Named<'c> {
             let paid = all.minus(*bonus).unwrap_or_default();
             paid > account.paid || account.paid.plus(account.bonus).is_none_or(|available| *all > available)
         });
-        self.only_expires
+        self.only_expires.is_some()
             || account.is_due(now)
             || self.behind.contains(&account.key)
             || self.whole.contains(&account.key)

@@ -16,7 +16,7 @@ use crate::postgres::watched::Watched;
 use crate::value::Millis;
 
 /// How many entries get their numbers in a transaction.
-const BATCH: usize = 1000;
+const BATCH: usize = 500;
 
 /// The entries of older versions are read in parts.
 const PART: &str = "FETCH 10000 FROM before";

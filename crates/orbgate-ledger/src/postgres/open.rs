@@ -210,21 +210,26 @@ impl Connection {
         Ok(start)
     }
 
-    /// Writes a batch of what has expired: none if nothing has, and false if its accounts are locked elsewhere.
-    pub(crate) fn expire(&mut self) -> Result<Option<bool>, Error> {
+    /// Writes at most so much of what has expired: none if nothing has, and false if its accounts are locked elsewhere.
+    pub(crate) fn expire(&mut self, most: usize) -> Result<Option<bool>, Error> {
         let (time, mut watched) = (self.time(), mem::take(&mut self.watched));
-        let done = self.expire_watched(time, &mut watched);
+        let done = self.expire_watched(most, time, &mut watched);
         self.watched = watched;
         done
     }
 
-    fn expire_watched(&mut self, time: Option<Millis>, watched: &mut Watched) -> Result<Option<bool>, Error> {
-        let due = self.once(|client| reading(client, |client| due(client, time, watched)))?;
+    fn expire_watched(
+        &mut self,
+        most: usize,
+        time: Option<Millis>,
+        watched: &mut Watched,
+    ) -> Result<Option<bool>, Error> {
+        let due = self.once(|client| reading(client, |client| due(client, most, time, watched)))?;
         let due = due.map_err(|leap| leap.error())?;
         if due.is_empty() {
             return Ok(None);
         }
-        let written = self.once(|client| writer::expire(client, &due, time, watched))?;
+        let written = self.once(|client| writer::expire(client, &due, most, time, watched))?;
         self.wrote(written);
         Ok(Some(written.entries > 0))
     }
@@ -236,16 +241,20 @@ impl Connection {
 
     /// What has expired and isn't written, what has no number, and what is pending. What was released isn't read here.
     pub(crate) fn backlog(&mut self) -> Result<Backlog, Error> {
-        let time = self.time();
-        self.again(|client| {
+        let (time, mut watched) = (self.time(), mem::take(&mut self.watched));
+        let backlog = self.again(|client| {
             reading(client, |client| {
                 let (now, _) = rows::time(client, time)?;
+                // What hasn't expired without a leap waits for nothing.
+                let now = watched.shown(client, now)?;
                 let (accounts, first) = rows::backlog(client, now)?;
                 let age = first.and_then(|first| now.minus(first)).unwrap_or_default();
                 let (unnumbered, pending) = (feed::count_unnumbered(client)?, rows::count_pending(client)?);
                 Ok(Backlog { accounts, age, unnumbered, pending, expired: 0 })
             })
-        })
+        });
+        self.watched = watched;
+        backlog
     }
 
     /// Whether the time passes by itself.
@@ -333,20 +342,22 @@ fn prepare(client: &mut Client, order: Option<Order>) -> Result<(), Failed> {
 
 fn due(
     client: &mut Client,
+    most: usize,
     time: Option<Millis>,
     watched: &mut Watched,
 ) -> Result<Result<Vec<AccountId>, Leap>, Failed> {
     let (now, _) = rows::time(client, time)?;
     match watched.look(client, now)? {
-        Ok(()) => rows::due_accounts(client, now).map(Ok),
+        Ok(()) => rows::due_accounts(client, now, most).map(Ok),
         Err(leap) => Ok(Err(leap)),
     }
 }
 
-/// Reads in a transaction, in which no name means another schema's object.
+/// Reads in a transaction, in which no name means another schema's object, and rows are found by their indexes.
 pub(crate) fn reading<T>(
     client: &mut Client,
     read: impl FnOnce(&mut Client) -> Result<T, Failed>,
 ) -> Result<T, Failed> {
-    client.transaction("BEGIN READ ONLY; SET LOCAL search_path = pg_catalog, pg_temp", read)
+    const BEGIN: &str = "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL enable_seqscan = off; SET LOCAL jit = off";
+    client.transaction(BEGIN, read)
 }

@@ -12,7 +12,7 @@ use crate::plan::{AccountRow, HoldRow};
 use crate::postgres::client::{Client, Statement};
 use crate::postgres::columns::Strings;
 use crate::postgres::failed::{Failed, wrong};
-use crate::postgres::named::{BATCH, Named};
+use crate::postgres::named::Named;
 use crate::value::{AccountId, Bucket, Id, Millis, Orbs, Order};
 
 /// What a batch has read. Only accounts that it has locked are in `rows`.
@@ -142,35 +142,41 @@ fn of_some(read: &Read, named: &Named<'_>, keys: &[i64]) -> Statements<'static> 
     let accounts = || keys.iter().filter_map(|key| read.rows.accounts.get(key));
     // The time of an account never goes back.
     let times: Vec<_> = accounts().map(|account| number(account.clock.max(read.now).get())).collect();
+    // Nothing expires before, so that what an index still has of rows that have expired isn't read again.
+    let since = |account: &AccountRow| account.next_due.map_or(0, |due| number(due.get()));
+    let since: Vec<_> = accounts().map(since).collect();
     let due: Vec<_> = accounts().map(|account| most_due(named, &read.rows, account)).collect();
     let pending =
         |account: &AccountRow| if named.listed.contains(&account.id) { None } else { named.ends.checked_add(1) };
     let pending: Vec<_> = accounts().map(pending).collect();
     let whole: Vec<_> = keys.iter().copied().filter(|key| named.whole.contains(key)).collect();
     let holds = concat!(
-        "SELECT h.* FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS a (key, now, due, pending), LATERAL (\
+        "SELECT h.* FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) AS a (key, now, since, due, pending), LATERAL (\
          (SELECT ",
         select!(hold),
-        " FROM orbs.hold WHERE account = a.key AND state = 'pending' AND expires_at <= a.now \
+        " FROM orbs.hold WHERE account = a.key AND state = 'pending' AND expires_at BETWEEN a.since AND a.now \
          ORDER BY expires_at, id LIMIT a.due) UNION ALL (SELECT ",
         select!(hold),
         " FROM orbs.hold WHERE account = a.key AND state = 'pending' AND expires_at > a.now \
          ORDER BY expires_at, id LIMIT a.pending)) AS h"
     );
     let of_grants = concat!(
-        "SELECT g.* FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS a (key, now, due), \
+        "SELECT g.* FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS a (key, now, since, due), \
          (VALUES ('paid'), ('bonus')) AS b (name), LATERAL (",
-        ranked!(" AND coalesce(expires_at, 9007199254740992) <= a.now", "a.due", "0::bigint"),
+        ranked!(" AND coalesce(expires_at, 9007199254740992) BETWEEN a.since AND a.now", "a.due", "0::bigint"),
         " UNION ALL ",
-        ranked!(" AND coalesce(expires_at, 9007199254740992) > a.now", "$4", "1::bigint"),
+        ranked!(" AND coalesce(expires_at, 9007199254740992) > a.now", "$5", "1::bigint"),
         ") AS g UNION ALL SELECT g.* FROM unnest($1::bigint[]) AS a (key), LATERAL (SELECT ",
         select!(grants),
-        ", 2::bigint FROM orbs.grants WHERE account = a.key AND held > 0 LIMIT $4) AS g"
+        ", 2::bigint FROM orbs.grants WHERE account = a.key AND held > 0 LIMIT $5) AS g"
     );
     let grants = Statement::new(of_grants).with(keys.to_vec(), Type::INT8_ARRAY).with(times.clone(), Type::INT8_ARRAY);
-    let grants = grants.with(due.clone(), Type::INT8_ARRAY).with(named.most_grants(), Type::INT8);
+    let grants = grants
+        .with(since.clone(), Type::INT8_ARRAY)
+        .with(due.clone(), Type::INT8_ARRAY)
+        .with(named.most_grants(), Type::INT8);
     let holds = Statement::new(holds).with(keys.to_vec(), Type::INT8_ARRAY).with(times, Type::INT8_ARRAY);
-    let holds = holds.with(due, Type::INT8_ARRAY).with(pending, Type::INT8_ARRAY);
+    let holds = holds.with(since, Type::INT8_ARRAY).with(due, Type::INT8_ARRAY).with(pending, Type::INT8_ARRAY);
     let mut all = vec![(Reads::Holds, holds), (Reads::Grants, grants)];
     if !whole.is_empty() {
         let open = concat!(
@@ -371,12 +377,12 @@ pub(crate) fn number(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Some of the accounts in which something has expired.
-pub(crate) fn due_accounts(client: &mut Client, now: Millis) -> Result<Vec<AccountId>, Failed> {
+/// Some of the accounts in which something has expired: so many grants and holds.
+pub(crate) fn due_accounts(client: &mut Client, now: Millis, most: usize) -> Result<Vec<AccountId>, Failed> {
     let sql = "SELECT id FROM orbs.account WHERE key IN (\
                (SELECT account FROM orbs.hold WHERE state = 'pending' AND expires_at <= $1 ORDER BY expires_at LIMIT $2) \
                UNION (SELECT account FROM orbs.grants WHERE available > 0 AND expires_at <= $1 ORDER BY expires_at LIMIT $2))";
-    let most = i64::try_from(BATCH).unwrap_or(i64::MAX);
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
     let rows = client.query(sql, &[(&number(now.get()), Type::INT8), (&most, Type::INT8)])?;
     rows.iter().map(|row| row.name(0, AccountId::new).map_err(strange)).collect()
 }

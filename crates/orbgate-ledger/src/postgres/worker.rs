@@ -20,8 +20,14 @@ const IDLE: Duration = Duration::from_secs(1);
 /// How long entries of this process wait, so that those that come meanwhile are numbered with them.
 const SOON: Duration = Duration::from_millis(100);
 
-/// So many batches of commands go first while something has expired.
-const FIRST: usize = 16;
+/// How long a command may wait for what has expired, or for numbers, in other accounts.
+const SLICE: Duration = Duration::from_millis(20);
+
+/// Commands have so many times as long as what comes between them.
+const SHARE: u32 = 3;
+
+/// So much of what has expired is written at least.
+const LEAST: usize = 10;
 
 /// So many commands wait for the backlogs of their accounts. More stay in the queue.
 const MOST_WAITING: usize = 4096;
@@ -44,6 +50,8 @@ pub(crate) struct Worker {
     is_writer: bool,
     /// When it looks for what has expired.
     look: Instant,
+    /// How much of it is written at once, so that no command waits for long.
+    most: usize,
     /// When it numbers entries, if there might be some.
     number: Option<Instant>,
 }
@@ -53,12 +61,11 @@ impl Worker {
         let now = Instant::now();
         // Another process might have been killed before it numbered.
         let number = is_writer.then_some(now);
-        Self { connection, queue, waiting: Vec::new(), expiring: Vec::new(), is_writer, look: now, number }
+        Self { connection, queue, waiting: Vec::new(), expiring: Vec::new(), is_writer, look: now, most: LEAST, number }
     }
 
     /// Works until the ledger is dropped, and everything that was queued is done.
     pub(crate) fn work(&mut self) {
-        let mut since = 0_usize;
         loop {
             let job = match self.queue.recv_timeout(self.rest()) {
                 Ok(job) => Some(job),
@@ -66,20 +73,18 @@ impl Worker {
                 Err(RecvTimeoutError::Disconnected) if self.waiting.is_empty() => return self.number_rest(),
                 Err(RecvTimeoutError::Disconnected) => None,
             };
-            let is_idle = job.is_none() && self.waiting.is_empty();
+            let pauses = job.is_some() || !self.waiting.is_empty();
             self.start(job);
-            since = since.saturating_add(1);
             let now = Instant::now();
-            if (is_idle || since >= FIRST || !self.expiring.is_empty()) && self.looks() && self.look <= now {
-                since = 0;
-                self.expire_some();
-            }
             if self.connection.unnumbered > 0 {
                 self.number = self.number.or_else(|| now.checked_add(SOON));
             }
+            // One of both, and then the commands that have come meanwhile.
             if self.number.is_some_and(|at| at <= now) {
                 // Otherwise it comes again.
-                let _ = self.number_some();
+                let _ = self.number_some(pauses);
+            } else if self.looks() && self.look <= now {
+                self.expire_some(pauses);
             }
         }
     }
@@ -126,21 +131,28 @@ impl Worker {
     }
 
     /// Writes a batch of what has expired, if the time passes by itself or a caller waits for it.
-    fn expire_some(&mut self) {
+    fn expire_some(&mut self, pauses: bool) {
+        let start = Instant::now();
         let expired = match self.expiring.is_empty() && !self.connection.runs() {
             true => Ok(None),
-            false => self.connection.expire(),
+            false => self.connection.expire(self.most),
         };
         let now = Instant::now();
+        let took = now.saturating_duration_since(start);
+        if took > SLICE {
+            self.most = self.most.div_ceil(2).max(LEAST);
+        } else if took.saturating_mul(2) < SLICE {
+            self.most = self.most.saturating_mul(2).min(BATCH);
+        }
         self.look = match expired {
-            Ok(Some(true)) => now,
+            Ok(Some(true)) => after(now, took, pauses),
             _ => now.checked_add(IDLE).unwrap_or(now),
         };
         match expired {
             // Accounts that are locked elsewhere come again.
             Ok(Some(_)) => {}
             Ok(None) if self.expiring.is_empty() => self.number = self.number.or(Some(now)),
-            Ok(None) => match self.number_some() {
+            Ok(None) => match self.number_some(pauses) {
                 Ok(Left::Nothing) => self.expired(&Ok(())),
                 Ok(Left::More | Left::Elsewhere) => self.look = self.number.unwrap_or(now),
                 Err(error) => self.expired(&Err(error)),
@@ -154,17 +166,17 @@ impl Worker {
         self.expiring.drain(..).for_each(|done| drop(done.send(expired.clone())));
     }
 
-    /// Numbers a batch of entries. If there are more, commands have at least half of the time.
-    fn number_some(&mut self) -> Result<Left, Error> {
+    /// Numbers a batch of entries.
+    fn number_some(&mut self, pauses: bool) -> Result<Left, Error> {
         let start = Instant::now();
         let left = self.connection.number();
-        let pause = match left {
+        let now = Instant::now();
+        self.number = match left {
             Ok(Left::Nothing) => None,
-            Ok(Left::More) => Some(start.elapsed()),
-            Ok(Left::Elsewhere) => Some(SOON),
-            Err(_) => Some(IDLE),
+            Ok(Left::More) => Some(after(now, now.saturating_duration_since(start), pauses)),
+            Ok(Left::Elsewhere) => now.checked_add(SOON),
+            Err(_) => now.checked_add(IDLE),
         };
-        self.number = pause.and_then(|pause| Instant::now().checked_add(pause));
         left
     }
 
@@ -181,4 +193,10 @@ impl Worker {
             }
         }
     }
+}
+
+/// When something that took so long continues: while commands come, they have most of the time.
+fn after(now: Instant, took: Duration, pauses: bool) -> Instant {
+    let pause = if pauses { took.saturating_mul(SHARE) } else { Duration::ZERO };
+    now.checked_add(pause).unwrap_or(now)
 }

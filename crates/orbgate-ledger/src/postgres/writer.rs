@@ -8,7 +8,7 @@ use crate::command::Command;
 use crate::error::Error;
 use crate::model::{Bounds, Rows};
 use crate::plan::{self, Stop, Tables as _, Waits};
-use crate::postgres::client::Client;
+use crate::postgres::client::{Client, Statement};
 use crate::postgres::failed::{Failed, wrong};
 use crate::postgres::named::{BATCH, Named};
 use crate::postgres::rows::{self, Read};
@@ -24,6 +24,10 @@ const BATCH_BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 
 /// What each other transaction begins with that can write.
 pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT orbs.begins()";
+
+/// Before the commit of a batch that answers no command, and writes only what has expired. Readers see an entry once it has a number, and
+/// that transaction is durable with everything before it.
+const LATER: Statement<'_> = Statement::new("SET LOCAL synchronous_commit = off");
 
 /// What became of a command in a batch.
 #[derive(Debug)]
@@ -174,33 +178,38 @@ fn planned(client: &mut Client, commands: &[&Command], skips: bool, round: &mut 
     round.whole.append(&mut after.bounds.whole);
     let (before, after) = (stored(before), stored(after));
     let writes = before != after;
-    let statements = match writes {
+    let mut statements = match writes {
         true => write::write(&before, &after),
         false if repeats => write::touch(&locked, &named),
         false => Vec::new(),
     };
+    if !became.iter().any(|became| matches!(became, Became::Done(_))) {
+        statements.push(LATER);
+    }
     client.commit_with(&statements)?;
     round.written.add(&after);
     Ok(became)
 }
 
-/// Writes at most a batch of what has expired in these accounts, but for those that are locked elsewhere. Nothing, if the clock has leapt.
+/// Writes at most so much of what has expired in these accounts, but for those that are locked elsewhere. Nothing, if the clock has leapt.
 pub(crate) fn expire(
     client: &mut Client,
     accounts: &[AccountId],
+    most: usize,
     given: Option<Millis>,
     watched: &mut Watched,
 ) -> Result<Written, Failed> {
-    client.until_commit(BATCH_BEGIN, |client| expired(client, accounts, given, watched))
+    client.until_commit(BATCH_BEGIN, |client| expired(client, accounts, most, given, watched))
 }
 
 fn expired(
     client: &mut Client,
     accounts: &[AccountId],
+    most: usize,
     given: Option<Millis>,
     watched: &mut Watched,
 ) -> Result<Written, Failed> {
-    let Read { rows: before, now, .. } = rows::read(client, &Named::due(accounts), true, given)?;
+    let Read { rows: before, now, .. } = rows::read(client, &Named::due(accounts, most), true, given)?;
     if watched.look(client, now)?.is_err() {
         return client.commit_with(&[]).map(|()| Written::default());
     }
@@ -213,7 +222,9 @@ fn expired(
     let mut written = Written::default();
     written.add(&after);
     let (before, after) = (stored(before), stored(after));
-    client.commit_with(&write::write(&before, &after))?;
+    let mut statements = write::write(&before, &after);
+    statements.push(LATER);
+    client.commit_with(&statements)?;
     Ok(written)
 }
 

@@ -230,10 +230,14 @@ fn each_transaction_that_writes_has_its_own_settings_whatever_the_database_says(
     let url = server.new_database();
     Postgres::open(&url).unwrap().grant(grant("g", "a", 5)).unwrap();
     server.run(&url, "ALTER DATABASE CURRENT_DB SET synchronous_commit = off");
-    let noted = "CREATE TABLE public.noted (setting text); CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
-                 INSERT INTO public.noted VALUES (current_setting('synchronous_commit') || ' ' || \
+    // At the commit.
+    let noted = "CREATE TABLE public.noted (of text, setting text); CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+                 INSERT INTO public.noted VALUES (TG_TABLE_NAME, current_setting('synchronous_commit') || ' ' || \
                  current_setting('idle_in_transaction_session_timeout')); RETURN NULL; END $$; \
-                 CREATE TRIGGER note AFTER UPDATE ON orbs.account FOR EACH STATEMENT EXECUTE FUNCTION note()";
+                 CREATE CONSTRAINT TRIGGER note AFTER UPDATE ON orbs.account DEFERRABLE INITIALLY DEFERRED \
+                 FOR EACH ROW EXECUTE FUNCTION note(); \
+                 CREATE CONSTRAINT TRIGGER note AFTER INSERT ON orbs.feed DEFERRABLE INITIALLY DEFERRED \
+                 FOR EACH ROW EXECUTE FUNCTION note()";
     server.run(&url, noted);
     let ledger = Postgres::open(&url).unwrap();
     // A command, one that is only repeated, and an expiry that an idle store writes.
@@ -243,9 +247,13 @@ fn each_transaction_that_writes_has_its_own_settings_whatever_the_database_says(
     assert!(ledger.grant(grant("g", "a", 5)).unwrap().repeated);
     while ledger.entries(&Cursor::default(), 9).unwrap().entries.len() < 3 {}
     let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
-    let settings = client.query("SELECT setting FROM public.noted", &[]).unwrap();
-    let settings: Vec<String> = settings.iter().map(|row| row.get(0)).collect();
-    assert_eq!(settings, ["on 5s"; 3]);
+    let mut settings = |of: &str| -> Vec<String> {
+        let rows = client.query("SELECT setting FROM public.noted WHERE of = $1", &[&of]).unwrap();
+        rows.iter().map(|row| row.get(0)).collect()
+    };
+    // Nobody is told of an expiry before it has a number.
+    assert_eq!(settings("account"), ["on 5s", "on 5s", "off 5s"]);
+    assert!(settings("feed").iter().all(|setting| setting == "on 5s"));
 }
 
 /// What was read under a lock is there when it is written, or nothing of the batch is.

@@ -298,8 +298,10 @@ fn holds_in_accounts_with_much_in_them() {
 }
 
 fn holds_of(ledger: &Postgres, of: &str, name: &str) -> Duration {
+    // No other hold of the account is due when the clock is moved by a day.
+    let hold = Hold { ttl: millis(30 * 86_400_000), ..hold(name, of, 1) };
     let start = Instant::now();
-    assert!(matches!(ledger.hold(hold(name, of, 1)).unwrap(), HoldAnswer::Held { .. }));
+    assert!(matches!(ledger.hold(hold).unwrap(), HoldAnswer::Held { .. }));
     start.elapsed()
 }
 

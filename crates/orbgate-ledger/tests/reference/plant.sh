@@ -91,7 +91,9 @@ same='postgres::postgres_is_equal_to_the_reference'
 rule 'rows are not locked' postgres/batch.sql 's/ FOR UPDATE;/;/; s/ FOR UPDATE SKIP LOCKED;/;/' postgres::a_thousand_holds
 rule 'the first grants are others' postgres/batch.sql 's/ORDER BY coalesce(r.expires_at, 9007199254740992), r.seq LIMIT/ORDER BY r.seq LIMIT/' "$same"
 rule 'more grants than were read' postgres/rows.rs 's/self.rows.bounds.known_to.insert((key, bucket), last);/let _ = last;/' "$same"
-rule 'a hold is due one millisecond late' postgres/rows.rs "s/state = 'pending' AND expires_at <= a.now/state = 'pending' AND expires_at < a.now/" "$same"
+rule 'a hold is due one millisecond late' postgres/rows.rs "s/state = 'pending' AND expires_at BETWEEN a.since AND a.now/state = 'pending' AND expires_at BETWEEN a.since AND a.now - 1/" "$same"
+rule 'what was due first is not read' postgres/rows.rs 's/|due| number(due.get()));/|due| number(due.get()).saturating_add(1));/' "$same"
+rule 'an answer is not durable' postgres/writer.rs 's/if !became.iter().any(|became| matches!(became, Became::Done(_))) {/if true {/' postgres::each_transaction
 rule 'the next expiry of a hold is unknown' postgres/rows.rs 's/named.ends.checked_add(1) };/Some(0_i64) };/' "$same"
 rule 'what has expired is not all of a balance' postgres/rows.rs 's/.filter(|_| !named.seen.contains(&account.id))//' postgres::commands_of_other_accounts
 rule 'a column of another one' postgres/batch.sql 's/held = helds\[c.i\], captured = captures/held = helds[c.i], captured = helds/' "$same"
