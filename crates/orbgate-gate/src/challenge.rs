@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use orbgate::{Decision, Reason, is_earned};
-use orbgate_token::LONGEST_PARAMETER;
+use orbgate_token::{LONGEST_PARAMETER, TokenError};
 
 use crate::credentials::{Credentials, Verified};
 use crate::lacking::Lacking;
@@ -89,6 +89,16 @@ impl FullChallenge {
         let text = format!("Bearer {}", stated.collect::<Vec<_>>().join(", "));
         text.trim_end().to_owned()
     }
+}
+
+/// The value with a second challenge (RFC 9449 §7.1), in the same line, because some proxies copy only one.
+pub(crate) fn with_dpop(value: &str, refused: Option<TokenError>, algorithms: &str) -> String {
+    let error = match refused {
+        Some(error) if error.is_of_dpop_proof() => "error=\"invalid_dpop_proof\", ",
+        Some(_) => "error=\"invalid_token\", ",
+        None => "",
+    };
+    format!("{value}, DPoP {error}algs=\"{algorithms}\"")
 }
 
 /// Why a request is denied.

@@ -1,7 +1,7 @@
 //! The credentials of a request: none, a bearer token, or something unreadable.
 
 use orbgate::{Scopes, Token, TokenKind};
-use orbgate_token::{Login, TokenError, VerifiedToken, bearer};
+use orbgate_token::{Login, Scheme, TokenError, VerifiedToken, bearer, bearer_or_dpop};
 
 /// The credentials of a request, with the result of verifying its token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +27,19 @@ impl<T> Credentials<T> {
     /// [`Credentials::Unreadable`].
     pub fn bearer<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Result<&'a str, Self> {
         match bearer(values) {
+            Ok(Some(token)) => Ok(token),
+            Ok(None) => Err(Self::None),
+            Err(_) => Err(Self::Unreadable),
+        }
+    }
+
+    /// The same for a verifier that also takes tokens with the scheme `DPoP` (RFC 9449).
+    ///
+    /// # Errors
+    ///
+    /// As [`Credentials::bearer`].
+    pub fn bearer_or_dpop<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Result<(Scheme, &'a str), Self> {
+        match bearer_or_dpop(values) {
             Ok(Some(token)) => Ok(token),
             Ok(None) => Err(Self::None),
             Err(_) => Err(Self::Unreadable),

@@ -4,8 +4,11 @@ use core::borrow::Borrow;
 use core::time::Duration;
 
 use orbgate::Engine;
-use orbgate_token::{AttemptId, Fetch, FetchError, Judged, KeyCache, Now, Response, Wait};
+use orbgate_token::{
+    AttemptId, Checked, Fetch, FetchError, Judged, KeyCache, Now, Presented, Response, TokenError, Wait,
+};
 
+use crate::challenge::with_dpop;
 use crate::credentials::{Credentials, Verified};
 use crate::next::Next;
 use crate::request::Request;
@@ -29,32 +32,73 @@ impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
     /// regardless of its token is denied at once, without reading the token.
     pub fn ask<'e>(&self, engine: &'e Engine, request: &Request<'_>, now: Now) -> Step<'e> {
         let opened = self.rules().open(engine, request);
-        let token = match opened.token() {
-            Ok(token) => token,
-            Err(known) => return opened.decide(known).into(),
+        // With the scheme `DPoP` only if a proof of it can be right.
+        let presented = match self.keys().takes_proofs() {
+            true => opened.presented(),
+            false => opened.token().map(|token| (token, Presented::default())),
+        };
+        let (token, presented) = match presented {
+            Ok(presented) => presented,
+            Err(known) => return self.step(opened.decide(known)),
         };
         let mut progress = self.keys().ask(now.monotonic).holding_a_thread(request.holds_thread);
-        match self.keys().judge(token, &mut progress, now) {
-            Judged::Verdict(verdict) => opened.decide(verdict.into()).into(),
-            Judged::Wait(wait) => Step::Wait(Waiting { held: Held::new(request), token: token.into(), progress, wait }),
+        match self.keys().judge_presented(token, &presented, &mut progress, now) {
+            Judged::Verdict(verdict) => self.step(opened.decide(verdict.into())),
+            Judged::Wait(wait) => {
+                let (held, presented) = (Held::new(request), presented.keep());
+                Step::Wait(Waiting { held, token: token.into(), presented, progress, wait })
+            }
             Judged::CheckSignature(check) => Step::CheckSignature(Checking { held: Held::new(request), check }),
         }
     }
 
     /// Resumes a request after its wait is over.
     pub fn resume<'e>(&self, engine: &'e Engine, waiting: Waiting, now: Now) -> Step<'e> {
-        let Waiting { held, token, mut progress, .. } = waiting;
-        match self.keys().judge(&*token, &mut progress, now) {
-            Judged::Verdict(verdict) => held.with(|request| self.decide(engine, request, verdict.into())).into(),
-            Judged::Wait(wait) => Step::Wait(Waiting { held, token, progress, wait }),
+        let Waiting { held, token, presented, mut progress, .. } = waiting;
+        let judged = match &presented {
+            Some(kept) => kept.with(|presented| self.keys().judge_presented(&*token, presented, &mut progress, now)),
+            None => self.keys().judge(&*token, &mut progress, now),
+        };
+        match judged {
+            Judged::Verdict(verdict) => self.step(held.with(|request| self.decide(engine, request, verdict.into()))),
+            Judged::Wait(wait) => Step::Wait(Waiting { held, token, presented, progress, wait }),
             Judged::CheckSignature(check) => Step::CheckSignature(Checking { held, check }),
         }
     }
 
-    /// Resumes a request after the program has checked its signature.
+    /// Resumes a request after the program has checked its signature. A token that is bound to the key of a proof is rejected:
+    /// [`Gate::proceed`] returns its second signature.
     pub fn checked<'e>(&self, engine: &'e Engine, checking: Checking, is_right: bool, now: Now) -> Next<'e> {
         let verdict = checking.check.finish(is_right, now.time);
-        checking.held.with(|request| self.decide(engine, request, verdict.into()))
+        self.challenged(checking.held.with(|request| self.decide(engine, request, verdict.into())))
+    }
+
+    /// The same for a token that can be bound to a key: the result, or the signature of its proof.
+    pub fn proceed<'e>(&self, engine: &'e Engine, checking: Checking, is_right: bool, now: Now) -> Step<'e> {
+        let Checking { held, check } = checking;
+        match check.proceed(is_right, now.time) {
+            Checked::Verdict(verdict) => self.step(held.with(|request| self.decide(engine, request, verdict.into()))),
+            Checked::CheckSignature(check) => Step::CheckSignature(Checking { held, check }),
+        }
+    }
+
+    fn step<'e>(&self, next: Next<'e>) -> Step<'e> {
+        self.challenged(next).into()
+    }
+
+    /// With a challenge for DPoP in each 401 that has one, if a token can be bound to the key of a proof.
+    fn challenged<'e>(&self, next: Next<'e>) -> Next<'e> {
+        match next {
+            Next::Answer(mut answer) if self.keys().takes_dpop() => {
+                let refused = answer.refused().and_then(TokenError::from_code);
+                let challenge = answer.denial.as_mut().filter(|denial| denial.status == 401);
+                if let Some(value) = challenge.and_then(|denial| denial.www_authenticate.as_mut()) {
+                    *value = with_dpop(value, refused, &self.keys().dpop_algorithms()).into();
+                }
+                Next::Answer(answer)
+            }
+            next => next,
+        }
     }
 
     /// The next fetch, if there is one. Call it after each other call. See

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use orbgate::{Decision, Detail, Engine, Reason, Route, Token};
+use orbgate_token::Presented;
 
 use crate::answer::{Answer, Denial};
 use crate::credentials::{Credentials, Verified};
@@ -133,6 +134,21 @@ impl<'e, 'r> Opened<'e, 'r> {
             Reason::NoToken => Credentials::bearer(self.request.authorization.iter().copied()),
             _ => Err(Credentials::None),
         }
+    }
+
+    /// The same for a verifier that also takes tokens with the scheme `DPoP`: the token, with what the request
+    /// [presents](Presented) for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Opened::token`].
+    pub fn presented<T>(&self) -> Result<(&'r str, Presented<'r>), Credentials<T>> {
+        let (scheme, token) = match self.tokenless.reason() {
+            Reason::NoToken => Credentials::bearer_or_dpop(self.request.authorization.iter().copied())?,
+            _ => return Err(Credentials::None),
+        };
+        let Request { dpop, method, target, certificate, .. } = *self.request;
+        Ok((token, Presented { scheme, dpop, method, target, certificate }))
     }
 
     /// What follows, given the credentials.

@@ -1,5 +1,6 @@
 //! A request as received: what a router made of it, and the flag in its body.
 
+use orbgate_token::Certificate;
 use serde::Deserialize;
 
 /// A request as received over the wire. The caller must not decode, strip or join any part of it.
@@ -12,6 +13,11 @@ pub struct Request<'a> {
     pub target: &'a [u8],
     /// Every value of `Authorization`, one item for each line of the header.
     pub authorization: &'a [&'a [u8]],
+    /// Every value of `DPoP`, one item for each line of the header.
+    pub dpop: &'a [&'a [u8]],
+    /// The certificate with which the client has authenticated its connection, from the server that ended TLS: see
+    /// [`Presented::certificate`](orbgate_token::Presented::certificate).
+    pub certificate: Option<Certificate<'a>>,
     /// Every value of `Upgrade`, one item for each line of the header.
     pub upgrade: &'a [&'a [u8]],
     /// Every value of `Origin`, one item for each line of the header.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use orbgate_token::{Asked, SignatureCheck, Wait};
+use orbgate_token::{Asked, Kept, SignatureCheck, Wait};
 
 use crate::answer::Answer;
 use crate::mcp::reading::Reading;
@@ -13,13 +13,14 @@ use crate::request::{Matched, Request};
 #[derive(Debug)]
 #[must_use = "a request that is not answered is not protected"]
 #[expect(clippy::exhaustive_enums, reason = "a driver must handle each")]
+#[expect(clippy::large_enum_variant, reason = "nearly every request has an answer")]
 pub enum Step<'e> {
     /// The result.
     Answer(Answer<'e>),
     /// The request needs keys. Fetch what [`Gate::next_fetch`](crate::Gate::next_fetch) returns, or wait for other
     /// fetches, and then [resume](crate::Gate::resume).
     Wait(Waiting),
-    /// Check this signature, and [report](crate::Gate::checked) whether it is valid.
+    /// Check this signature, and [report](crate::Gate::proceed) whether it is valid.
     CheckSignature(Checking),
     /// Read the body, and [decide](crate::Rules::decide_body) by it.
     ReadBody(Reading),
@@ -38,6 +39,7 @@ impl<'e> From<Next<'e>> for Step<'e> {
 pub struct Waiting {
     pub(crate) held: Held,
     pub(crate) token: Box<str>,
+    pub(crate) presented: Option<Box<Kept>>,
     pub(crate) progress: Asked,
     pub(crate) wait: Wait,
 }

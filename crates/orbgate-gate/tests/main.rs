@@ -14,6 +14,7 @@ mod mcp_orbs;
 mod mcp_sessions;
 mod orbs;
 mod outside;
+mod proof;
 mod public;
 mod reload;
 mod remote;

@@ -256,6 +256,9 @@ impl Gate {
                 matched: of_router(matched),
                 allow_bonus_orbs_use: false,
                 holds_thread,
+                // A gate with `proof` doesn't start: its hosts don't pass on what proves a token.
+                dpop: &[],
+                certificate: None,
             };
             let (engine, now) = (policy.get().engine(), at(time, monotonic)?);
             let step = py.detach(|| self.gate.ask(engine, &request, now));

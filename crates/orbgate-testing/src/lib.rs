@@ -20,6 +20,7 @@ pub mod cases;
 pub mod exchange;
 #[path = "../../orbgate/tests/support/expected.rs"]
 pub mod expected;
+pub mod holder;
 pub mod json;
 pub mod pages;
 pub mod provider;

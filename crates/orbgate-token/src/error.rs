@@ -113,6 +113,20 @@ impl TokenError {
     }
 }
 
+impl TokenError {
+    /// Whether the proof itself is wrong, which a challenge calls `invalid_dpop_proof` (RFC 9449 §7).
+    #[must_use]
+    pub const fn is_of_dpop_proof(self) -> bool {
+        self.is_of_proof() && !matches!(self, Self::Unbound | Self::Scheme | Self::Certificate | Self::ProofBinding)
+    }
+
+    /// The error with this code.
+    #[must_use]
+    pub fn from_code(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|error| error.as_str() == code)
+    }
+}
+
 impl fmt::Display for TokenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.explanation())

@@ -62,7 +62,7 @@ pub use crate::jwk::KeyRules;
 pub use crate::keys::{KeySet, KeySetError, KeyWarning, Keys};
 pub use crate::kind::KindRules;
 pub use crate::opaque::{Opaque, SecretSource};
-pub use crate::proof::presented::{Certificate, Presented};
+pub use crate::proof::presented::{Certificate, Kept, Presented};
 pub use crate::proof::replays::Replays;
 pub use crate::proof::rules::{ProofMethod, ProofRules};
 pub use crate::scope::{ClaimPath, Conflict, ScopeClaim, ScopeFormat};

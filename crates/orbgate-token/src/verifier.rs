@@ -9,6 +9,7 @@ use orbgate::TokenKind;
 use sha2::{Digest as _, Sha256};
 
 use crate::account::IssuerAccounts;
+use crate::algorithm::Algorithm;
 use crate::check;
 use crate::claims::{Claims, Rest, Stated};
 use crate::compact::Compact;
@@ -37,6 +38,7 @@ use crate::verified::{Fingerprint, VerifiedToken};
 pub struct Verifier {
     issuers: Arc<[(Issuer, Arc<str>)]>,
     has_opaque: bool,
+    has_proof: bool,
     /// Whether an issuer's tokens can be bound to the key of a DPoP proof.
     wants_dpop: bool,
     public_urls: Arc<[PublicUrl]>,
@@ -75,6 +77,7 @@ impl Verifier {
         };
         Self {
             has_opaque: issuers.iter().any(|issuer| issuer.opaque.is_some()),
+            has_proof: issuers.iter().any(|issuer| issuer.proof.is_some()),
             wants_dpop: issuers.iter().any(Issuer::wants_dpop),
             issuers: issuers.into_iter().map(named).collect(),
             public_urls: Arc::default(),
@@ -146,10 +149,26 @@ impl Verifier {
         self
     }
 
+    /// The algorithms with which DPoP proofs can be signed, of all issuers, in the form of a challenge (RFC 9449 §7.1).
+    #[must_use]
+    pub fn dpop_algorithms(&self) -> String {
+        let of = |algorithm: &Algorithm| {
+            let mut issuers = self.issuers.iter().filter(|(issuer, _)| issuer.wants_dpop());
+            issuers.any(|(issuer, _)| issuer.proof.as_ref().is_some_and(|rules| rules.algorithms.contains(algorithm)))
+        };
+        let names = Algorithm::ALL.into_iter().filter(of).map(Algorithm::as_str);
+        names.collect::<Vec<_>>().join(" ")
+    }
+
     /// The issuers of tokens that must be proved, if the program doesn't pass on proofs.
     pub(crate) fn unprovable(&self) -> impl Iterator<Item = &str> {
         let with_proof = self.issuers.iter().filter(|(issuer, _)| !self.takes_proofs && issuer.proof.is_some());
         with_proof.map(|(_, name)| &**name)
+    }
+
+    /// Whether an issuer has rules for proofs, and the program [takes them](Self::taking_proofs).
+    pub(crate) const fn takes_proofs(&self) -> bool {
+        self.takes_proofs && self.has_proof
     }
 
     /// Whether a token can come with the scheme `DPoP`.

@@ -5,11 +5,12 @@ use core::cell::RefCell;
 use core::time::Duration;
 use std::collections::BTreeSet;
 
+use orbgate_testing::holder::Holder;
 use orbgate_testing::signer::{ISSUER, NOW, Signer, at, claims, header};
 use orbgate_token::{FetchSettings, Judged, KeyCache, Now, Presented, Response, SecretSource, Verifier};
 use serde_json::{Value, json};
 
-use crate::proof::{Holder, presented};
+use crate::proof::presented;
 
 /// The table of keys, which a unit test makes of the code.
 const PAGE: &str = include_str!("../../../docs/tokens.md");

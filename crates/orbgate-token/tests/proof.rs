@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use aws_lc_rs::digest::{SHA256, digest};
+use orbgate_testing::holder::{Holder, URL, changed, sha256};
 use orbgate_testing::signer::{NOW, Signer, World, at, base64url, claims, header, issuer, now, with, without};
 use orbgate_token::{
     Algorithm, Certificate, Checked, FetchSettings, Issuer, Judged, KeyCache, Now, Presented, ProofMethod, ProofRules,
@@ -11,62 +12,6 @@ use orbgate_token::{
 use serde_json::{Value, json};
 
 pub(crate) const TARGET: &[u8] = b"/orders?a=b";
-const URL: &str = "https://api.example.com/orders";
-
-/// A client with a key of its own.
-pub(crate) struct Holder {
-    pub(crate) signer: Signer,
-    pub(crate) algorithm: &'static str,
-}
-
-pub(crate) fn sha256(bytes: impl AsRef<[u8]>) -> String {
-    base64url(digest(&SHA256, bytes.as_ref()))
-}
-
-impl Holder {
-    pub(crate) fn new(signer: Signer) -> Self {
-        Self { signer, algorithm: "ES256" }
-    }
-
-    pub(crate) fn jwk(&self) -> Value {
-        without(self.signer.jwk(""), "kid")
-    }
-
-    /// RFC 7638: serde_json sorts the members.
-    pub(crate) fn jkt(&self) -> String {
-        sha256(self.jwk().to_string())
-    }
-
-    /// A token that is bound to the key.
-    pub(crate) fn bound(&self, issuer: &Signer) -> String {
-        issuer.token(&header(), &with(claims(), "cnf", json!({"jkt": self.jkt()})))
-    }
-
-    /// A proof at this time, with these changes to its claims.
-    pub(crate) fn proof_at(&self, token: &str, time: u64, changes: &Value) -> String {
-        self.proof_of(&json!({}), &changed(self.claims(token, time), changes))
-    }
-
-    pub(crate) fn claims(&self, token: &str, time: u64) -> Value {
-        json!({"htm": "GET", "htu": URL, "iat": time, "jti": format!("proof-{time}"), "ath": sha256(token)})
-    }
-
-    /// A proof with these changes to its header.
-    pub(crate) fn proof_of(&self, changes: &Value, claims: &Value) -> String {
-        let header = json!({"typ": "dpop+jwt", "alg": self.algorithm, "jwk": self.jwk()});
-        self.signer.token(&changed(header, changes), claims)
-    }
-}
-
-/// The object with these members; `null` leaves one out.
-fn changed(mut object: Value, changes: &Value) -> Value {
-    for (name, value) in changes.as_object().unwrap() {
-        object[name] = value.clone();
-    }
-    object.as_object_mut().unwrap().retain(|_, value| !value.is_null());
-    object
-}
-
 pub(crate) fn presented<'a>(dpop: &'a [&'a [u8]]) -> Presented<'a> {
     Presented { scheme: Scheme::Dpop, dpop, method: b"GET", target: TARGET, certificate: None }
 }

@@ -5,6 +5,7 @@ mod ask;
 #[cfg(feature = "audit")]
 mod audit;
 mod body;
+mod certificate;
 mod charge;
 mod dispatch;
 mod endpoint;
@@ -26,6 +27,7 @@ pub use crate::allowed::Allowed;
 #[cfg(feature = "audit")]
 pub use crate::audit::AuditLog;
 pub use crate::body::RequestBody;
+pub use crate::certificate::ClientCertificate;
 pub use crate::dispatch::{CheckDispatch, Dispatch};
 pub use crate::endpoint::{Endpoint, EndpointLayer};
 pub use crate::engines::Engines;

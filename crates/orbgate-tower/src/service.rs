@@ -18,15 +18,20 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
 use orbgate::{Decision, Engine, Reason};
 use orbgate_gate::{Answer, Challenge, Denial, McpFault, ResponseHeaders, Verified, same_template};
+use orbgate_token::Certificate;
 use tower_service::Service;
 
 use crate::allowed::{Allowed, DecidedOn};
 use crate::ask::ReadBody;
 use crate::body::RequestBody;
+use crate::certificate::ClientCertificate;
 use crate::charge::{Charge, NoLedger};
 use crate::routes::Answered;
 use crate::settings::Settings;
 use crate::verify::VerifyToken;
+
+/// The header with proofs of possession (RFC 9449).
+const DPOP: HeaderName = HeaderName::from_static("dpop");
 
 /// A service inside a [`GateLayer`](crate::GateLayer).
 pub struct Gate<S, V> {
@@ -120,6 +125,8 @@ where
     };
     let [authorization, upgrade, origin, requested_method, requested_headers] =
         [AUTHORIZATION, UPGRADE, ORIGIN, ACCESS_CONTROL_REQUEST_METHOD, ACCESS_CONTROL_REQUEST_HEADERS].map(values);
+    let dpop = values(DPOP);
+    let certificate = parts.extensions.get::<ClientCertificate>();
     let names = parts.headers.keys().map(|name| name.as_str().as_bytes());
     let names: Vec<_> = names.collect();
     let request = orbgate_gate::Request {
@@ -134,6 +141,8 @@ where
         matched: settings.source.matched(&parts),
         allow_bonus_orbs_use: false,
         holds_thread: false,
+        dpop: &dpop,
+        certificate: certificate.map(|certificate| Certificate::Der(certificate.der())),
     };
     let lines = match settings.rules.mcp {
         Some(_) => parts.headers.iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes())).collect(),

@@ -17,6 +17,8 @@ mod layer;
 mod mcp;
 #[cfg(all(feature = "axum", feature = "metrics"))]
 mod nested;
+#[cfg(feature = "fetch")]
+mod proof;
 #[cfg(feature = "axum")]
 mod readme;
 mod servers;

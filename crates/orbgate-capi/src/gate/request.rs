@@ -64,6 +64,9 @@ impl<'a> Asked<'a> {
             },
             allow_bonus_orbs_use: ask.allow_bonus_orbs,
             holds_thread: ask.holds_thread,
+            // A gate with `proof` doesn't start: its hosts don't pass on what proves a token.
+            dpop: &[],
+            certificate: None,
         }
     }
 

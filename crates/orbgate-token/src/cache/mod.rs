@@ -351,6 +351,18 @@ impl KeyCache {
         &self.replays
     }
 
+    /// The algorithms with which DPoP proofs can be signed: see [`Verifier::dpop_algorithms`].
+    #[must_use]
+    pub fn dpop_algorithms(&self) -> String {
+        self.verifier.dpop_algorithms()
+    }
+
+    /// Whether the program passes on what requests present for bound tokens.
+    #[must_use]
+    pub const fn takes_proofs(&self) -> bool {
+        self.verifier.takes_proofs()
+    }
+
     /// Whether a token can come with the scheme `DPoP`.
     #[must_use]
     pub const fn takes_dpop(&self) -> bool {

@@ -32,7 +32,8 @@ impl fmt::Debug for Presented<'_> {
 }
 
 /// What a request presents, kept while it waits.
-pub(crate) struct Kept {
+#[doc(hidden)] // for gates
+pub struct Kept {
     scheme: Scheme,
     /// At most two, which is one too many.
     dpop: Vec<Box<[u8]>>,
@@ -41,8 +42,16 @@ pub(crate) struct Kept {
     certificate: Option<[u8; 32]>,
 }
 
+// Written by hand: it has proofs.
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kept").field("scheme", &self.scheme).finish_non_exhaustive()
+    }
+}
+
 impl Kept {
-    pub(crate) fn with<T>(&self, read: impl FnOnce(&Presented<'_>) -> T) -> T {
+    /// Passes it on as it was presented.
+    pub fn with<T>(&self, read: impl FnOnce(&Presented<'_>) -> T) -> T {
         let dpop: Vec<_> = self.dpop.iter().map(|value| &**value).collect();
         read(&Presented {
             scheme: self.scheme,
@@ -56,7 +65,9 @@ impl Kept {
 
 impl Presented<'_> {
     /// A copy, if there is more than a bearer token.
-    pub(crate) fn keep(&self) -> Option<Box<Kept>> {
+    #[doc(hidden)] // for gates
+    #[must_use]
+    pub fn keep(&self) -> Option<Box<Kept>> {
         let Self { scheme, dpop, method, target, certificate } = *self;
         let is_plain = scheme == Scheme::Bearer && dpop.is_empty() && certificate.is_none();
         (!is_plain).then(|| {
