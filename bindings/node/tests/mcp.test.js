@@ -325,9 +325,9 @@ test("what runs was allowed under the body's own method and name", async (contex
 });
 
 test("a client of the SDK steps up, and each tool runs once: node:http, Express, Hono", async (context) => {
-  // They have types that need those of browsers.
+  // They have types that need those of browsers. The guide imports them, and `require` would get other copies.
   const [{ Client, StreamableHTTPClientTransport, InsufficientScopeError }, { McpServer, createMcpHandler }, { toNodeHandler }] = /** @type {any[]} */ (
-    ["client", "server", "node"].map((name) => require(`@modelcontextprotocol/${name}`))
+    await Promise.all(["client", "server", "node"].map((name) => import(`@modelcontextprotocol/${name}`)))
   );
   for (const [mode, version] of [[{ pin: "2026-07-28" }, "2026-07-28"], ["legacy", "2025-11-25"]]) {
     const { tokens, token } = await issuer(context);
@@ -347,7 +347,7 @@ test("a client of the SDK steps up, and each tool runs once: node:http, Express,
     };
     const resource = "https://api.example.com";
     const gate = Gate.fromFiles(...files, { mcp: { path: "/mcp", initialScopes: "mcp:connect" }, resource });
-    const guide = require(path.join(__dirname, "../guide/mcp.js"));
+    const guide = await import(path.join(__dirname, "../guide/mcp.mjs"));
     const { Hono, getRequestListener } = await honos();
     const app = new Hono().use(hono(gate)).all("/mcp", (/** @type {any} */ one) => createMcpHandler(newServer).fetch(one.req.raw));
     for (const listen of [listener(gate, toNodeHandler(createMcpHandler(newServer))), guide.serve(newServer, ...files, resource), getRequestListener(app.fetch)]) {

@@ -67,7 +67,7 @@ fn the_guides_of_mcp_are_tested_ones() {
     let page = read(&root().join("docs/mcp.md"));
     for (language, source) in [
         ("go", "bindings/go/recipes/mcp.go"),
-        ("js", "bindings/node/guide/mcp.js"),
+        ("js", "bindings/node/guide/mcp.mjs"),
         ("python", "bindings/python/tests/mcp_guide.py"),
     ] {
         let guides: Vec<_> = page.split(&format!("```{language}\n")).skip(1).collect();

@@ -1,11 +1,10 @@
-"use strict";
 // An MCP server of the official SDK, each of whose tools has a scope: docs/mcp.md prints it.
-const express = require("express");
-const { createMcpHandler } = require("@modelcontextprotocol/server");
-const { toNodeHandler } = require("@modelcontextprotocol/node");
-const { Gate, middleware } = require("orbgate/gate");
+import { toNodeHandler } from "@modelcontextprotocol/node";
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import express from "express";
+import { Gate, middleware } from "orbgate/gate";
 
-exports.serve = (newServer, policy, tokens, resource) => {
+export const serve = (newServer, policy, tokens, resource) => {
   const gate = Gate.fromFiles(policy, tokens, {
     mcp: { path: "/mcp", initialScopes: "mcp:connect" },
     resource, // such as https://api.example.com/mcp
