@@ -9,6 +9,7 @@
     reason = "a test has a clock and locks, and stops at its first surprise"
 )]
 
+mod adversary;
 mod algorithms;
 mod claims;
 mod configuration;
