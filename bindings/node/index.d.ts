@@ -79,7 +79,8 @@ export type Detail =
   | "upgrade"
   | "insufficient"
   | "bonus_not_allowed"
-  | "temporarily_held";
+  | "temporarily_held"
+  | "frozen";
 
 /** The HTTP status of a denial. */
 export type DenyStatus = 400 | 401 | 402 | 403 | 404 | 405 | 503;

@@ -6,7 +6,7 @@ use core::time::Duration;
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
-use orbgate_ledger::{AccountId, Answer, Bucket, Command, Error, Grant, Hold, Id, Ledger, Millis, Note, Orbs, Sqlite};
+use orbgate_ledger::{AccountId, Answer, Command, Error, Grant, Hold, Id, Ledger, Millis, Note, Orbs, Sqlite};
 use rusqlite::{Connection, params};
 
 /// Each is short, so that some of them are undisturbed on a shared machine; the best one counts.
@@ -18,7 +18,7 @@ fn account(name: &str) -> AccountId {
 
 fn grant(id: &str, of: &str, amount: u64) -> Grant {
     let (id, amount) = (Id::new(id).unwrap(), Orbs::new(amount).unwrap());
-    Grant { id, account: account(of), amount, bucket: Bucket::Paid, expires_at: None }
+    Grant::new(id, account(of), amount)
 }
 
 fn hold(id: String, of: &str, amount: u64) -> Hold {

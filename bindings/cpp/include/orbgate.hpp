@@ -92,6 +92,7 @@ enum class Detail : std::uint8_t {
     insufficient = ORBGATE_DETAIL_INSUFFICIENT,
     bonus_not_allowed = ORBGATE_DETAIL_BONUS_NOT_ALLOWED,
     temporarily_held = ORBGATE_DETAIL_TEMPORARILY_HELD,
+    frozen = ORBGATE_DETAIL_FROZEN,
 };
 
 // The kind of token: see OrbgateTokenKind.

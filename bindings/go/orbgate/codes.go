@@ -166,6 +166,8 @@ const (
 	DetailBonusNotAllowed Detail = 22
 	// DetailTemporarilyHeld: other calls hold the missing orbs.
 	DetailTemporarilyHeld Detail = 23
+	// DetailFrozen: the account is frozen.
+	DetailFrozen Detail = 24
 	// end of details
 )
 

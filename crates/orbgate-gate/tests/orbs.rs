@@ -234,6 +234,7 @@ fn each_denial_has_its_status_and_headers() {
         (insufficient(Detail::BonusNotAllowed, None), "insufficient_orbs bonus_not_allowed", 402, None),
         (insufficient(Detail::TemporarilyHeld, wait(0)), "insufficient_orbs temporarily_held", 402, Some(1)),
         (insufficient(Detail::TemporarilyHeld, wait(1_001)), "insufficient_orbs temporarily_held", 402, Some(2)),
+        (insufficient(Detail::Frozen, None), "insufficient_orbs frozen", 402, None),
         (insufficient(Detail::Byte, None), "insufficient_orbs -", 402, None),
         (Unpaid::NoAmount, "insufficient_orbs -", 402, None),
         (Unpaid::Unavailable, "ledger_unavailable -", 503, Some(1)),

@@ -5,7 +5,7 @@ use core::time::Duration;
 use orbgate::Detail;
 use orbgate_gate::{HandlerOutcome, HoldId, HoldStep, LedgerCall, LedgerReply, RemoteHolds, Unpaid};
 use orbgate_ledger::{
-    AccountId, Answer, Balance, Bucket, Command, Error, Extend, Grant, Hold, Id, Millis, Model, Orbs, Order, Settle,
+    AccountId, Answer, Balance, Command, Error, Extend, Grant, Hold, Id, Millis, Model, Orbs, Order, Settle,
 };
 use orbgate_testing::random::Random;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ impl Service {
     fn new() -> Self {
         let mut model = Model::new(Order::default());
         let (id, account) = (Id::new("g").unwrap(), AccountId::new("a").unwrap());
-        let grant = Grant { id, account, amount: Orbs::new(100).unwrap(), bucket: Bucket::Paid, expires_at: None };
+        let grant = Grant::new(id, account, Orbs::new(100).unwrap());
         model.run(&Command::Grant(grant), Millis::new(0).unwrap()).unwrap();
         Self(model)
     }

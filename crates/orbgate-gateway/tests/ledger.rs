@@ -72,6 +72,8 @@ fn a_gate_holds_extends_and_settles_and_the_operator_does_the_rest() {
     for (path, body) in [
         ("/v1/grant", grant.clone()),
         ("/v1/revoke", json!({ "id": "r", "account": "alice", "grant": "g" })),
+        ("/v1/refund", json!({ "id": "f", "hold": "h" })),
+        ("/v1/freeze", json!({ "id": "z", "account": "alice", "frozen": true })),
         ("/v1/balance", json!({ "account": "alice" })),
         ("/v1/holds", json!({ "account": "alice" })),
         ("/v1/entries", json!({})),
@@ -143,6 +145,26 @@ fn a_gate_holds_extends_and_settles_and_the_operator_does_the_rest() {
     }
     let log = service.gateway.running.said();
     assert!(![GATE, NEXT, OPERATOR, "alice"].iter().any(|secret| log.contains(secret)), "{log}");
+
+    // What an operator does has the name of the secret's file as its author, whatever a message says.
+    let refund = json!({ "id": "f", "hold": "h", "amount": 5, "note": "no answer" });
+    let (status, refunded) = service.ask("/v1/refund", OPERATOR, &refund);
+    assert_eq!((status, &refunded["amount"], &refunded["repeated"]), (200, &json!(5), &json!(false)));
+    let (status, too_much) = service.ask("/v1/refund", OPERATOR, &json!({ "id": "f2", "hold": "h", "amount": 8 }));
+    assert_eq!((status, &too_much["error"]), (409, &json!("too_much")));
+    let forged = json!({ "id": "f2", "hold": "h", "author": "somebody" });
+    assert_eq!(service.ask("/v1/refund", OPERATOR, &forged).0, 400);
+    let freeze = json!({ "id": "z", "account": "alice", "frozen": true });
+    assert_eq!(service.ask("/v1/freeze", OPERATOR, &freeze).1["frozen"], true);
+    assert_eq!(service.ask("/v1/hold", GATE, &hold("frozen", 1)).1["reason"], "frozen");
+    let existing = json!({ "id": "g2", "account": "alcie", "amount": 1, "bucket": "paid", "existing": true });
+    let (status, unknown) = service.ask("/v1/grant", OPERATOR, &existing);
+    assert_eq!((status, &unknown["error"]), (404, &json!("unknown_account")));
+    let (_, page) = service.ask("/v1/entries", OPERATOR, &json!({}));
+    let told = |at: usize| ["cause", "note", "author", "hold"].map(|name| page["entries"][at][name].clone());
+    assert_eq!(told(0), ["grant".into(), "".into(), "operator".into(), Value::Null]);
+    assert_eq!(told(3), ["refund".into(), "no answer".into(), "operator".into(), Value::from("h")]);
+    assert_eq!(told(4), ["freeze".into(), "".into(), "operator".into(), Value::Null]);
 }
 
 /// The example on a port of its own, whose work fails if the request asks for that. It ends with its input.

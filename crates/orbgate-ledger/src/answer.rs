@@ -20,6 +20,10 @@ pub enum Answer {
     Extended(Done<Extended>),
     /// To [`crate::Command::Settle`].
     Settled(Done<Settled>),
+    /// To [`crate::Command::Refund`].
+    Refunded(Done<Refunded>),
+    /// To [`crate::Command::Freeze`].
+    Frozen(Done<Frozen>),
     /// To [`crate::Command::Balance`].
     Balance(Balance),
     /// To [`crate::Command::Holds`].
@@ -51,6 +55,8 @@ pub struct Granted {
     pub bucket: Bucket,
     /// The time from which they can't be spent any more.
     pub expires_at: Option<Millis>,
+    /// Whether it has opened the account.
+    pub new_account: bool,
     /// The time of the command.
     pub at: Millis,
 }
@@ -67,6 +73,40 @@ pub struct Revoked {
     pub grant: Id,
     /// The orbs that were taken back.
     pub amount: Orbs,
+    /// The time of the command.
+    pub at: Millis,
+}
+
+/// The receipt of a refund.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Refunded {
+    /// The command.
+    pub id: Id,
+    /// The hold that was captured.
+    pub hold: Id,
+    /// The account.
+    pub account: AccountId,
+    /// The orbs that were given back.
+    pub amount: Orbs,
+    /// How many of them are bonus orbs.
+    pub bonus: Orbs,
+    /// The time at which orbs of grants that had expired expire now, if the command stated it.
+    pub expires_at: Option<Millis>,
+    /// The time of the command.
+    pub at: Millis,
+}
+
+/// The receipt of a freeze, or of its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Frozen {
+    /// The command.
+    pub id: Id,
+    /// The account.
+    pub account: AccountId,
+    /// Whether new holds are denied from then on.
+    pub frozen: bool,
     /// The time of the command.
     pub at: Millis,
 }
@@ -135,12 +175,15 @@ pub enum Denial {
     BonusNotAllowed,
     /// There would be enough if other calls released what they hold.
     TemporarilyHeld,
+    /// The account is frozen.
+    Frozen,
 }
 
 words! { pub Denial {
     Insufficient: "insufficient",
     BonusNotAllowed: "bonus_not_allowed",
     TemporarilyHeld: "temporarily_held",
+    Frozen: "frozen",
 } }
 
 /// The receipt of an extension.
@@ -197,6 +240,8 @@ pub struct Balance {
     pub paid: Orbs,
     /// The available bonus orbs.
     pub bonus: Orbs,
+    /// Whether new holds are denied.
+    pub frozen: bool,
 }
 
 /// A pending hold.
@@ -229,12 +274,16 @@ pub struct Entry {
     pub at: Millis,
     /// What moved the orbs.
     pub cause: Cause,
-    /// The id of the grant, revocation or hold. That of a reset is the ledger's own.
+    /// The id of the grant, revocation, hold, refund or freeze. That of a reset is the ledger's own.
     pub id: Id,
     /// The changes, one for each grant.
     pub lines: Vec<Line>,
-    /// What the hold is for.
+    /// What the hold is for, or why the command was sent.
     pub note: Note,
+    /// The author of a grant, revocation, refund or freeze, if it is known.
+    pub author: Note,
+    /// The hold of a refund.
+    pub hold: Option<Id>,
     /// The account's available paid orbs after the movement.
     pub paid: Orbs,
     /// The account's available bonus orbs after the movement.
@@ -245,7 +294,8 @@ pub struct Entry {
     pub shortfall: Orbs,
 }
 
-/// The change of one grant. What leaves `available` and `held` and isn't captured has expired or was revoked.
+/// The change of one grant. What leaves `available` and `held` and isn't captured has expired or was revoked. What leaves `captured`, and
+/// isn't available, is in a new grant of the same refund.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {

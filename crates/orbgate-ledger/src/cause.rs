@@ -31,7 +31,7 @@ words! { pub State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-#[allow(clippy::exhaustive_enums, reason = "one for each command that moves orbs, and three for time")]
+#[allow(clippy::exhaustive_enums, reason = "one for each command with an entry, and three for time")]
 pub enum Cause {
     /// A grant.
     Grant,
@@ -47,6 +47,12 @@ pub enum Cause {
     HoldExpired,
     /// A grant expired.
     GrantExpired,
+    /// A refund: one entry for each bucket.
+    Refund,
+    /// The account was frozen. No orbs move.
+    Freeze,
+    /// The account is no longer frozen. No orbs move.
+    Unfreeze,
     /// The account's time was ahead of a clock that had been wrong, and went back. No orbs move.
     ClockReset,
 }
@@ -59,6 +65,9 @@ words! { pub Cause {
     Void: "void",
     HoldExpired: "hold_expired",
     GrantExpired: "grant_expired",
+    Refund: "refund",
+    Freeze: "freeze",
+    Unfreeze: "unfreeze",
     ClockReset: "clock_reset",
 } }
 
@@ -66,14 +75,16 @@ words! { pub Cause {
 pub(crate) struct Row {
     /// What became of the grant, revocation or hold, in the id and the type of the event.
     pub(crate) event: &'static str,
-    /// The change of a grant that the event tells.
-    pub(crate) moved: Moved,
+    /// The change of a grant that the event tells. None if no orbs move.
+    pub(crate) moved: Option<Moved>,
     /// The sum that a change of available orbs counts in.
     pub(crate) sum: Option<Sum>,
     /// The state that a hold has afterwards. Without one, the entry's id isn't that of a hold.
     pub(crate) hold: Option<State>,
     /// Whether time moved them, so that a batch may leave some for a later one.
     pub(crate) is_expiry: bool,
+    /// Whether its command can have a note and an author.
+    pub(crate) has_remark: bool,
 }
 
 /// One of the changes of a line.
@@ -89,6 +100,8 @@ pub(crate) enum Moved {
 pub(crate) enum Sum {
     Granted,
     Revoked,
+    /// What leaves the grants of a hold for a new one.
+    Refunded,
 }
 
 impl Cause {
@@ -96,16 +109,19 @@ impl Cause {
     pub(crate) const fn row(self) -> Row {
         use Moved::{Available, Captured, Held};
 
-        let (event, moved, sum, hold, is_expiry) = match self {
-            Self::Grant => ("granted", Available, Some(Sum::Granted), None, false),
-            Self::Revoke => ("revoked", Available, Some(Sum::Revoked), None, false),
-            Self::Hold => ("pending", Held, None, Some(State::Pending), false),
-            Self::Capture => ("captured", Captured, None, Some(State::Captured), false),
-            Self::Void => ("voided", Held, None, Some(State::Voided), false),
-            Self::HoldExpired => ("expired", Held, None, Some(State::Expired), true),
-            Self::GrantExpired => ("grant_expired", Available, None, None, true),
-            Self::ClockReset => ("clock_reset", Available, None, None, false),
+        let (event, moved, sum, hold, is_expiry, has_remark) = match self {
+            Self::Grant => ("granted", Some(Available), Some(Sum::Granted), None, false, true),
+            Self::Revoke => ("revoked", Some(Available), Some(Sum::Revoked), None, false, true),
+            Self::Hold => ("pending", Some(Held), None, Some(State::Pending), false, false),
+            Self::Capture => ("captured", Some(Captured), None, Some(State::Captured), false, false),
+            Self::Void => ("voided", Some(Held), None, Some(State::Voided), false, false),
+            Self::HoldExpired => ("expired", Some(Held), None, Some(State::Expired), true, false),
+            Self::GrantExpired => ("grant_expired", Some(Available), None, None, true, false),
+            Self::Refund => ("refunded", Some(Available), Some(Sum::Refunded), None, false, true),
+            Self::Freeze => ("frozen", None, None, None, false, true),
+            Self::Unfreeze => ("unfrozen", None, None, None, false, true),
+            Self::ClockReset => ("clock_reset", None, None, None, false, false),
         };
-        Row { event, moved, sum, hold, is_expiry }
+        Row { event, moved, sum, hold, is_expiry, has_remark }
     }
 }

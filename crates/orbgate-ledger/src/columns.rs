@@ -2,9 +2,9 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::answer::{Extended, Revoked};
+use crate::answer::{Extended, Frozen, Refunded, Revoked};
 use crate::cause::{Cause, State};
-use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Settlement};
+use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Receipt, Settlement};
 use crate::value::{AccountId, Bucket, Id, MAX, Millis, Note, Orbs};
 
 /// The columns of a row.
@@ -29,6 +29,10 @@ pub(crate) trait Columns {
 
     fn orbs(&self, index: usize) -> Result<Orbs, Self::Error> {
         Orbs::new(self.number(index)?).map_err(|_| Self::wrong(index))
+    }
+
+    fn optional_orbs(&self, index: usize) -> Result<Option<Orbs>, Self::Error> {
+        self.integer(index)?.map(|_| self.orbs(index)).transpose()
     }
 
     fn time(&self, index: usize) -> Result<Millis, Self::Error> {
@@ -62,6 +66,7 @@ pub(crate) fn account<C: Columns>(row: &C) -> Result<AccountRow, C::Error> {
         bonus: row.orbs(5)?,
         held: row.orbs(6)?,
         next_due: row.optional_time(7)?,
+        frozen: row.flag(8)?,
     })
 }
 
@@ -79,6 +84,7 @@ pub(crate) fn grant<C: Columns>(row: &C) -> Result<GrantRow, C::Error> {
         captured: row.orbs(9)?,
         expired: row.orbs(10)?,
         revoked: row.orbs(11)?,
+        refunded: row.orbs(12)?,
     })
 }
 
@@ -111,10 +117,29 @@ pub(crate) fn hold<C: Columns>(row: &C) -> Result<HoldRow, C::Error> {
     })
 }
 
-/// The account and the receipt of a revocation.
-pub(crate) fn revocation<C: Columns>(row: &C) -> Result<(i64, Revoked), C::Error> {
-    let (account, grant, amount) = (row.name(5, AccountId::new)?, row.name(2, Id::new)?, row.orbs(3)?);
-    Ok((row.key(1)?, Revoked { id: row.name(0, Id::new)?, account, grant, amount, at: row.time(4)? }))
+pub(crate) fn revocation<C: Columns>(row: &C) -> Result<Receipt<Revoked>, C::Error> {
+    let (account, grant, amount) = (row.name(6, AccountId::new)?, row.name(2, Id::new)?, row.orbs(3)?);
+    let receipt = Revoked { id: row.name(0, Id::new)?, account, grant, amount, at: row.time(4)? };
+    Ok(Receipt { account: row.key(1)?, stated: row.optional_orbs(5)?, receipt })
+}
+
+pub(crate) fn refund<C: Columns>(row: &C) -> Result<Receipt<Refunded>, C::Error> {
+    let receipt = Refunded {
+        id: row.name(0, Id::new)?,
+        hold: row.name(2, Id::new)?,
+        account: row.name(8, AccountId::new)?,
+        amount: row.orbs(3)?,
+        bonus: row.orbs(4)?,
+        expires_at: row.optional_time(5)?,
+        at: row.time(6)?,
+    };
+    Ok(Receipt { account: row.key(1)?, stated: row.optional_orbs(7)?, receipt })
+}
+
+pub(crate) fn freeze<C: Columns>(row: &C) -> Result<Receipt<Frozen>, C::Error> {
+    let (id, account) = (row.name(0, Id::new)?, row.name(4, AccountId::new)?);
+    let receipt = Frozen { id, account, frozen: row.flag(2)?, at: row.time(3)? };
+    Ok(Receipt { account: row.key(1)?, stated: None, receipt })
 }
 
 /// The time to live and the receipt of an extension.

@@ -22,6 +22,10 @@ pub enum Command {
     Extend(Extend),
     /// Captures or voids a hold after the call.
     Settle(Settle),
+    /// Gives captured orbs back.
+    Refund(Refund),
+    /// Denies all new holds of an account, or no longer.
+    Freeze(Freeze),
     /// Reads the balance of an account.
     Balance(AccountId),
     /// Lists the pending holds of an account.
@@ -39,6 +43,8 @@ impl Command {
             Self::Hold(_) => "hold",
             Self::Extend(_) => "extend",
             Self::Settle(_) => "settle",
+            Self::Refund(_) => "refund",
+            Self::Freeze(_) => "freeze",
             Self::Balance(_) => "balance",
             Self::Holds(_) => "holds",
         }
@@ -53,12 +59,13 @@ impl Command {
     /// The ids that it names.
     pub(crate) fn ids(&self) -> impl Iterator<Item = &Id> {
         let ids = match self {
-            Self::Grant(Grant { id, .. }) | Self::Hold(Hold { id, .. }) | Self::Settle(Settle { hold: id, .. }) => {
-                [Some(id), None]
-            }
-            Self::Revoke(Revoke { id, grant: other, .. }) | Self::Extend(Extend { id, hold: other, .. }) => {
-                [Some(id), Some(other)]
-            }
+            Self::Grant(Grant { id, .. })
+            | Self::Hold(Hold { id, .. })
+            | Self::Settle(Settle { hold: id, .. })
+            | Self::Freeze(Freeze { id, .. }) => [Some(id), None],
+            Self::Revoke(Revoke { id, grant: other, .. })
+            | Self::Extend(Extend { id, hold: other, .. })
+            | Self::Refund(Refund { id, hold: other, .. }) => [Some(id), Some(other)],
             Self::Balance(_) | Self::Holds(_) => [None, None],
         };
         ids.into_iter().flatten()
@@ -70,9 +77,10 @@ impl Command {
             Self::Grant(Grant { account, .. })
             | Self::Revoke(Revoke { account, .. })
             | Self::Hold(Hold { account, .. })
+            | Self::Freeze(Freeze { account, .. })
             | Self::Balance(account)
             | Self::Holds(account) => Some(account),
-            Self::Extend(_) | Self::Settle(_) => None,
+            Self::Extend(_) | Self::Settle(_) | Self::Refund(_) => None,
         }
     }
 
@@ -81,8 +89,9 @@ impl Command {
         match self {
             Self::Hold(Hold { id: hold, .. })
             | Self::Extend(Extend { hold, .. })
-            | Self::Settle(Settle { hold, .. }) => Some(hold),
-            Self::Grant(_) | Self::Revoke(_) | Self::Balance(_) | Self::Holds(_) => None,
+            | Self::Settle(Settle { hold, .. })
+            | Self::Refund(Refund { hold, .. }) => Some(hold),
+            Self::Grant(_) | Self::Revoke(_) | Self::Freeze(_) | Self::Balance(_) | Self::Holds(_) => None,
         }
     }
 }
@@ -103,9 +112,27 @@ pub struct Grant {
     /// The time from which they can't be spent any more.
     #[serde(default)]
     pub expires_at: Option<Millis>,
+    /// The account must exist already, so that a slip in its name grants nothing. Not part of the content.
+    #[serde(default)]
+    pub existing: bool,
+    /// What it is for. Not part of the content.
+    #[serde(default)]
+    pub note: Note,
+    /// The author. Not part of the content, nor of a message: a service knows it by the secret.
+    #[serde(skip)]
+    pub author: Note,
 }
 
-/// Takes back the rest of a grant.
+impl Grant {
+    /// Paid orbs that don't expire, for a new account or an existing one.
+    #[must_use]
+    pub fn new(id: Id, account: AccountId, amount: Orbs) -> Self {
+        let (note, author) = (Note::default(), Note::default());
+        Self { id, account, amount, bucket: Bucket::Paid, expires_at: None, existing: false, note, author }
+    }
+}
+
+/// Takes back what is left of a grant, or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -116,6 +143,86 @@ pub struct Revoke {
     pub account: AccountId,
     /// The id of the grant.
     pub grant: Id,
+    /// So many orbs, at least 1. All that are neither held nor spent, if it isn't stated.
+    #[serde(default)]
+    pub amount: Option<Orbs>,
+    /// What it is for. Not part of the content.
+    #[serde(default)]
+    pub note: Note,
+    /// The author. Not part of the content, nor of a message: a service knows it by the secret.
+    #[serde(skip)]
+    pub author: Note,
+}
+
+impl Revoke {
+    /// All orbs of a grant that are neither held nor spent.
+    #[must_use]
+    pub fn new(id: Id, account: AccountId, grant: Id) -> Self {
+        Self { id, account, grant, amount: None, note: Note::default(), author: Note::default() }
+    }
+}
+
+/// Gives captured orbs back to their grants, in the reverse of the order in which orbs are taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Refund {
+    /// The id of this command: at most 122 characters, because it names new grants.
+    pub id: Id,
+    /// The id of the hold that was captured.
+    pub hold: Id,
+    /// So many orbs, at least 1. All that were captured and not refunded yet, if it isn't stated.
+    #[serde(default)]
+    pub amount: Option<Orbs>,
+    /// Orbs of a grant that has expired come back as a new grant, which expires at this time. It is required for these.
+    #[serde(default)]
+    pub expires_at: Option<Millis>,
+    /// What it is for. Not part of the content.
+    #[serde(default)]
+    pub note: Note,
+    /// The author. Not part of the content, nor of a message: a service knows it by the secret.
+    #[serde(skip)]
+    pub author: Note,
+}
+
+impl Refund {
+    /// All that was captured and not refunded yet.
+    #[must_use]
+    pub fn new(id: Id, hold: Id) -> Self {
+        Self { id, hold, amount: None, expires_at: None, note: Note::default(), author: Note::default() }
+    }
+
+    /// The id of the grant that has the orbs of grants of this bucket that have expired. None if the id is too long.
+    pub(crate) fn grant(&self, bucket: Bucket) -> Option<Id> {
+        Id::new(format!("{}/{}", self.id, bucket.name())).ok()
+    }
+}
+
+/// Denies all new holds of an account, or no longer. Those that are pending settle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Freeze {
+    /// The id of this command.
+    pub id: Id,
+    /// The account, which must exist.
+    pub account: AccountId,
+    /// Whether new holds are denied.
+    pub frozen: bool,
+    /// What it is for. Not part of the content.
+    #[serde(default)]
+    pub note: Note,
+    /// The author. Not part of the content, nor of a message: a service knows it by the secret.
+    #[serde(skip)]
+    pub author: Note,
+}
+
+impl Freeze {
+    /// Denies all new holds, or no longer.
+    #[must_use]
+    pub fn new(id: Id, account: AccountId, frozen: bool) -> Self {
+        Self { id, account, frozen, note: Note::default(), author: Note::default() }
+    }
 }
 
 /// Orbs to reserve.

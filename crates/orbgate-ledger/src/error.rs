@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::Settled;
 use crate::cause::State;
+use crate::value::Orbs;
 
 /// Why a command wasn't done. Nothing has changed, except after [`Error::Unknown`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +24,17 @@ pub enum Error {
     UnknownHold,
     /// The account has no grant of this id.
     UnknownGrant,
-    /// A grant, a hold or a time to live of 0.
+    /// The account doesn't exist.
+    UnknownAccount,
+    /// The hold wasn't captured, so nothing of it can be refunded: this is its state.
+    NotCaptured(State),
+    /// A refund of more than was captured, or a revocation of more than is available: only so much is left.
+    TooMuch(Orbs),
+    /// A refund to a grant that has expired, without a new expiry.
+    ExpiryNeeded,
+    /// The id of a refund is over 122 characters, because it names new grants.
+    LongId,
+    /// An amount or a time to live of 0.
     Zero,
     /// A grant that has expired already.
     Expired,
@@ -51,6 +62,11 @@ impl Error {
             Self::NotPending(_) => "not_pending",
             Self::UnknownHold => "unknown_hold",
             Self::UnknownGrant => "unknown_grant",
+            Self::UnknownAccount => "unknown_account",
+            Self::NotCaptured(_) => "not_captured",
+            Self::TooMuch(_) => "too_much",
+            Self::ExpiryNeeded => "expiry_needed",
+            Self::LongId => "long_id",
             Self::Zero => "zero",
             Self::Expired => "expired",
             Self::TooLarge => "too_large",
@@ -114,7 +130,12 @@ impl Display for Error {
             Self::NotPending(state) => return write!(formatter, "the hold is {}, not pending", state.name()),
             Self::UnknownHold => "no hold has this id",
             Self::UnknownGrant => "the account has no grant of this id",
-            Self::Zero => "0 is neither an amount to grant or hold nor a time to live",
+            Self::UnknownAccount => "the account doesn't exist",
+            Self::NotCaptured(state) => return write!(formatter, "the hold is {}, not captured", state.name()),
+            Self::TooMuch(left) => return write!(formatter, "only {left} orbs are left"),
+            Self::ExpiryNeeded => "a grant of this hold has expired: state when the refunded orbs expire",
+            Self::LongId => "the id of a refund has at most 122 characters",
+            Self::Zero => "0 is neither an amount nor a time to live",
             Self::Expired => "the grant has expired already",
             Self::TooLarge => "the sum is over 9007199254740991",
             Self::Cursor => "the cursor isn't from this ledger, or from after the backup that was restored",

@@ -14,7 +14,7 @@ use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
 ///
 /// The id is that of the grant, revocation or hold and what became of it, such as `call-1/captured`; for orbs that a hold releases
 /// after their grant has expired, also the grant, such as `call-1/expired/welcome`. In the ids of commands, `%` becomes `%25` and `/`
-/// becomes `%2F`, so no two events share an id. It is the same whenever the entry is read, so a receiver that deduplicates by source
+/// becomes `%2F`, so no two events share an id. A refund has an event for each bucket, such as `refund-1/refunded/paid`. It is the same whenever the entry is read, so a receiver that deduplicates by source
 /// and id counts it once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -35,7 +35,7 @@ pub struct Event {
 struct Data {
     account: AccountId,
     id: Id,
-    /// The orbs that were granted, revoked, held, captured or released, or that expired: `paid` and `bonus` together.
+    /// The orbs that were granted, revoked, held, captured, released or refunded, or that expired: `paid` and `bonus` together.
     amount: Orbs,
     /// Those that were paid for.
     paid: Orbs,
@@ -44,6 +44,9 @@ struct Data {
     /// The orbs of a capture that weren't there.
     shortfall: Orbs,
     note: Note,
+    /// The hold of a refund.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hold: Option<Id>,
 }
 
 impl Event {
@@ -53,8 +56,12 @@ impl Event {
     pub fn of(entry: &Entry, source: &str) -> Vec<Self> {
         let Row { event: became, moved, hold, .. } = entry.cause.row();
         let name = escaped(&entry.id);
-        let id = format!("{name}/{became}");
-        let mut events = vec![Self::new(entry, source, (id, became), &entry.lines, |line| line.change(moved))];
+        let id = match (entry.cause, entry.lines.first()) {
+            (Cause::Refund, Some(line)) => format!("{name}/{became}/{}", line.bucket.name()),
+            _ => format!("{name}/{became}"),
+        };
+        let change = |line: &Line| moved.map_or(0, |moved| line.change(moved));
+        let mut events = vec![Self::new(entry, source, (id, became), &entry.lines, change)];
         if hold.is_some_and(|state| state != State::Pending) {
             for line in entry.lines.iter().filter(|line| gone(line) != 0) {
                 let id = format!("{name}/expired/{}", escaped(&line.grant));
@@ -89,7 +96,7 @@ impl Event {
             subject: account.clone(),
             time: entry.at.rfc3339().to_string(),
             datacontenttype: "application/json",
-            data: Data { account, id, amount, paid, bonus, shortfall: entry.shortfall, note },
+            data: Data { account, id, amount, paid, bonus, shortfall: entry.shortfall, note, hold: entry.hold.clone() },
         }
     }
 }

@@ -4,8 +4,10 @@ use core::fmt::Debug;
 use std::sync::{OnceLock, mpsc};
 use std::time::Instant;
 
-use crate::answer::{Answer, Balance, Cursor, Done, Extended, Granted, HoldAnswer, Page, Pending, Revoked, Settled};
-use crate::command::{Command, Extend, Grant, Hold, Revoke, Settle};
+use crate::answer::{
+    Answer, Balance, Cursor, Done, Extended, Frozen, Granted, HoldAnswer, Page, Pending, Refunded, Revoked, Settled,
+};
+use crate::command::{Command, Extend, Freeze, Grant, Hold, Refund, Revoke, Settle};
 use crate::error::Error;
 use crate::value::{AccountId, Millis};
 use crate::verify::Faults;
@@ -95,7 +97,7 @@ pub trait Ledger: Debug + Send + Sync {
         expect!(self.run(Command::Grant(command)), Granted)
     }
 
-    /// Takes back the part of a grant that is neither held nor spent.
+    /// Takes back what is left of a grant, or a part of it.
     ///
     /// # Errors
     ///
@@ -129,6 +131,24 @@ pub trait Ledger: Debug + Send + Sync {
     /// As [`Error`] says.
     fn settle(&self, command: Settle) -> Result<Done<Settled>, Error> {
         expect!(self.run(Command::Settle(command)), Settled)
+    }
+
+    /// Gives captured orbs back.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says.
+    fn refund(&self, command: Refund) -> Result<Done<Refunded>, Error> {
+        expect!(self.run(Command::Refund(command)), Refunded)
+    }
+
+    /// Denies all new holds of an account, or no longer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says.
+    fn freeze(&self, command: Freeze) -> Result<Done<Frozen>, Error> {
+        expect!(self.run(Command::Freeze(command)), Frozen)
     }
 
     /// Reads the balance of an account. An unknown account has 0 orbs.

@@ -30,11 +30,11 @@ mod watch;
 
 // The public interface is:
 pub use crate::answer::{
-    Answer, Balance, ClockState, Complete, Cursor, Denial, Denied, Done, Early, Entries, Entry, Extended, Granted,
-    Held, HoldAnswer, Line, Page, Pending, Revoked, Settled,
+    Answer, Balance, ClockState, Complete, Cursor, Denial, Denied, Done, Early, Entries, Entry, Extended, Frozen,
+    Granted, Held, HoldAnswer, Line, Page, Pending, Refunded, Revoked, Settled,
 };
 pub use crate::cause::{Cause, State};
-pub use crate::command::{Command, Extend, Grant, Hold, Revoke, Settle, Settlement};
+pub use crate::command::{Command, Extend, Freeze, Grant, Hold, Refund, Revoke, Settle, Settlement};
 pub use crate::error::{Each, Error, Refusal};
 pub use crate::event::Event;
 pub use crate::ledger::{Backlog, Clock, ClockChange, Ledger, Reply, SystemClock};

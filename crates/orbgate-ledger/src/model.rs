@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::answer::{Answer, Cursor, Entry, Extended, Page, Revoked};
-use crate::cause::State;
+use crate::answer::{Answer, Cursor, Entry, Extended, Frozen, Page, Refunded, Revoked};
+use crate::cause::{Cause, State};
 use crate::command::Command;
 use crate::error::Error;
 use crate::feed::Place;
-use crate::log;
-use crate::plan::{self, AccountRow, EntryRow, GrantRow, HoldRow, Stop, Tables, broken, first};
-use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs, Order};
+use crate::log::{self, Told};
+use crate::plan::{self, AccountRow, EntryRow, GrantRow, HoldRow, Receipt, Remark, Stop, Tables, broken, first};
+use crate::value::{AccountId, Bucket, Id, Millis, Orbs, Order};
 use crate::verify::{Faults, Fold};
 
 /// The ledger in memory.
@@ -100,7 +100,13 @@ impl Model {
                 fold.hold(hold, &mut faults);
             }
             let grants: Vec<_> = self.rows.grants.values().filter(|grant| grant.account == *key).cloned().collect();
-            fold.finish(account, &grants, &mut faults);
+            let refunds = self.rows.refunds.values().filter(|row| row.account == *key);
+            let captured = |row: &Receipt<Refunded>| {
+                let hold = self.rows.holds.get(&row.receipt.hold);
+                hold.and_then(|hold| hold.settlement.as_ref()).map_or(Orbs::ZERO, |settlement| settlement.captured)
+            };
+            let refunds: Vec<_> = refunds.map(|row| (row.receipt.clone(), captured(row))).collect();
+            fold.finish(account, &grants, &refunds, &mut faults);
         }
         faults
     }
@@ -115,7 +121,13 @@ pub(crate) struct Rows {
     pub(crate) grant_ids: BTreeMap<Id, (i64, u64)>,
     pub(crate) grants: BTreeMap<(i64, u64), GrantRow>,
     pub(crate) holds: BTreeMap<Id, HoldRow>,
-    pub(crate) revocations: BTreeMap<Id, (i64, Revoked)>,
+    pub(crate) revocations: BTreeMap<Id, Receipt<Revoked>>,
+    pub(crate) refunds: BTreeMap<Id, Receipt<Refunded>>,
+    pub(crate) freezes: BTreeMap<Id, Receipt<Frozen>>,
+    /// By the word of the entry's cause.
+    pub(crate) remarks: BTreeMap<(&'static str, Id), Remark>,
+    /// What captures took that another store has read: a whole ledger has their entries.
+    pub(crate) captured: BTreeMap<Id, Vec<(u64, Orbs)>>,
     pub(crate) extensions: BTreeMap<Id, (Millis, Extended)>,
     pub(crate) entries: Vec<EntryRow>,
     pub(crate) bounds: Bounds,
@@ -158,9 +170,16 @@ impl Rows {
     /// An entry with its names.
     fn entry(&self, row: &EntryRow) -> Result<Entry, Stop> {
         let account = self.accounts.get(&row.account).ok_or_else(|| broken("an entry has no account"))?;
-        let note = self.holds.get(&row.id).filter(|_| row.cause.row().hold.is_some());
-        let note = note.map_or_else(Note::default, |hold| hold.note.clone());
-        log::entry(row, account.id.clone(), note, |seq| {
+        let mut told = Told::default();
+        if let Some(hold) = self.holds.get(&row.id).filter(|_| row.cause.row().hold.is_some()) {
+            told.note = hold.note.clone();
+        }
+        if let Some(Remark { note, author }) = self.remarks.get(&(row.cause.name(), row.id.clone())) {
+            (told.note, told.author) = (note.clone(), author.clone());
+        }
+        let refund = self.refunds.get(&row.id).filter(|_| row.cause == Cause::Refund);
+        told.hold = refund.map(|row| row.receipt.hold.clone());
+        log::entry(row, account.id.clone(), told, |seq| {
             let grant = self.grants.get(&(row.account, seq));
             grant.map(|grant| (grant.id.clone(), grant.bucket)).ok_or_else(|| broken("an entry has no grant"))
         })
@@ -264,12 +283,49 @@ impl Tables for Rows {
         }
     }
 
-    fn revocation(&mut self, id: &Id) -> Result<Option<(i64, Revoked)>, Stop> {
+    fn revocation(&mut self, id: &Id) -> Result<Option<Receipt<Revoked>>, Stop> {
         Ok(self.revocations.get(id).cloned())
     }
 
-    fn insert_revocation(&mut self, account: i64, receipt: &Revoked) -> Result<(), Stop> {
-        self.revocations.insert(receipt.id.clone(), (account, receipt.clone()));
+    fn insert_revocation(&mut self, row: &Receipt<Revoked>) -> Result<(), Stop> {
+        self.revocations.insert(row.receipt.id.clone(), row.clone());
+        Ok(())
+    }
+
+    fn refund(&mut self, id: &Id) -> Result<Option<Receipt<Refunded>>, Stop> {
+        Ok(self.refunds.get(id).cloned())
+    }
+
+    fn insert_refund(&mut self, row: &Receipt<Refunded>) -> Result<(), Stop> {
+        self.refunds.insert(row.receipt.id.clone(), row.clone());
+        Ok(())
+    }
+
+    fn refunded(&mut self, hold: &Id) -> Result<Orbs, Stop> {
+        let mut amounts = self.refunds.values().filter(|row| row.receipt.hold == *hold).map(|row| row.receipt.amount);
+        let sum = amounts.try_fold(Orbs::ZERO, |sum, amount| sum.plus(amount));
+        sum.ok_or_else(|| broken("a hold has too many refunds"))
+    }
+
+    fn captured(&mut self, account: i64, hold: &Id) -> Result<Vec<(u64, Orbs)>, Stop> {
+        let is = |entry: &&EntryRow| entry.account == account && entry.cause == Cause::Capture && entry.id == *hold;
+        match self.entries.iter().find(is) {
+            Some(entry) => entry.captured(),
+            None => self.captured.get(hold).cloned().ok_or_else(|| broken("a capture has no entry")),
+        }
+    }
+
+    fn freeze(&mut self, id: &Id) -> Result<Option<Receipt<Frozen>>, Stop> {
+        Ok(self.freezes.get(id).cloned())
+    }
+
+    fn insert_freeze(&mut self, row: &Receipt<Frozen>) -> Result<(), Stop> {
+        self.freezes.insert(row.receipt.id.clone(), row.clone());
+        Ok(())
+    }
+
+    fn insert_remark(&mut self, cause: Cause, id: &Id, remark: &Remark) -> Result<(), Stop> {
+        self.remarks.insert((cause.name(), id.clone()), remark.clone());
         Ok(())
     }
 

@@ -4,9 +4,10 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 
 use crate::answer::{
-    Balance, ClockState, Complete, Done, Entries, Entry, Extended, Granted, HoldAnswer, Pending, Revoked, Settled,
+    Balance, ClockState, Complete, Done, Entries, Entry, Extended, Frozen, Granted, HoldAnswer, Pending, Refunded,
+    Revoked, Settled,
 };
-use crate::command::{Extend, Grant, Hold, Revoke, Settle};
+use crate::command::{Extend, Freeze, Grant, Hold, Refund, Revoke, Settle};
 use crate::error::{Each, Refusal};
 use crate::event::Event;
 use crate::verify::Faults;
@@ -21,6 +22,8 @@ pub fn schema() -> serde_json::Value {
     add::<HoldAnswer>(&mut generator, &mut named, "hold");
     add::<Done<Extended>>(&mut generator, &mut named, "extend");
     add::<Done<Settled>>(&mut generator, &mut named, "settle");
+    add::<Done<Refunded>>(&mut generator, &mut named, "refund");
+    add::<Done<Frozen>>(&mut generator, &mut named, "freeze");
     add::<Balance>(&mut generator, &mut named, "balance");
     add::<Vec<Pending>>(&mut generator, &mut named, "holds");
     add::<Entry>(&mut generator, &mut named, "entry");
@@ -37,13 +40,15 @@ pub fn schema() -> serde_json::Value {
     add::<Grant>(&mut generator, &mut named, "grant_command");
     add::<Revoke>(&mut generator, &mut named, "revoke_command");
     add::<Hold>(&mut generator, &mut named, "hold_command");
+    add::<Refund>(&mut generator, &mut named, "refund_command");
+    add::<Freeze>(&mut generator, &mut named, "freeze_command");
     add::<Vec<Extend>>(&mut generator, &mut named, "extend_commands");
     add::<Vec<Settle>>(&mut generator, &mut named, "settle_commands");
     definitions.append(&mut generator.take_definitions(true));
     definitions.append(&mut named);
     serde_json::json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "What a ledger of orbs answers: `#/$defs/grant`, `revoke`, `hold`, `extend`, `settle`, `balance`, `holds`, `entry`, `event`, `verify`, `expire`, `clock`; and the service: `grant_command`, `revoke_command`, `hold_command`, `extend_commands`, `settle_commands`, `extend_each`, `settle_each`, `entries`, `refusal`. Times are milliseconds since 1970",
+        "title": "What a ledger of orbs answers: `#/$defs/grant`, `revoke`, `hold`, `extend`, `settle`, `refund`, `freeze`, `balance`, `holds`, `entry`, `event`, `verify`, `expire`, `clock`; and the service: `grant_command`, `revoke_command`, `hold_command`, `refund_command`, `freeze_command`, `extend_commands`, `settle_commands`, `extend_each`, `settle_each`, `entries`, `refusal`. Times are milliseconds since 1970",
         "$defs": definitions,
     })
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::answer::Refunded;
 use crate::cause::{Cause, State, Sum};
 use crate::feed::Place;
 use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow};
@@ -53,6 +54,9 @@ pub(crate) struct Fold {
     held: i128,
     grants: BTreeMap<u64, Sums>,
     holds: BTreeMap<Id, Told>,
+    /// What the entries of each refund give back.
+    refunds: BTreeMap<Id, i128>,
+    frozen: bool,
     /// When a pending hold expires first.
     due: Option<Millis>,
 }
@@ -65,6 +69,7 @@ struct Sums {
     held: i128,
     captured: i128,
     revoked: i128,
+    refunded: i128,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,8 +82,9 @@ struct Told {
 
 impl Fold {
     pub(crate) fn new(account: AccountId) -> Self {
-        let (grants, holds) = (BTreeMap::new(), BTreeMap::new());
-        Self { account, seq: 0, at: Millis::ZERO, available: 0, held: 0, grants, holds, due: None }
+        let (grants, holds, refunds) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let (at, due, frozen) = (Millis::ZERO, None, false);
+        Self { account, seq: 0, at, available: 0, held: 0, grants, holds, refunds, frozen, due }
     }
 
     pub(crate) const fn seq(&self) -> u64 {
@@ -93,8 +99,9 @@ impl Fold {
         let of = row.cause.row();
         let resets = row.cause == Cause::ClockReset;
         faults.check(resets || row.at >= self.at, &account, || format!("the time of entry {seq} goes back"));
-        faults
-            .check(!resets || row.lines.is_empty(), &account, || format!("entry {seq} resets the time and moves orbs"));
+        faults.check(of.moved.is_some() || row.lines.is_empty(), &account, || {
+            format!("entry {seq} is a {}, which moves no orbs", row.cause.name())
+        });
         (self.seq, self.at) = (seq, row.at);
         let (mut released, mut captured) = (0_i128, 0_i128);
         for line in &row.lines {
@@ -106,6 +113,12 @@ impl Fold {
             match of.sum {
                 Some(Sum::Granted) => sums.amount = sums.amount.saturating_add(available),
                 Some(Sum::Revoked) => sums.revoked = sums.revoked.saturating_sub(available),
+                // The new grant of a refund has the number of its entry. Its orbs leave the others.
+                Some(Sum::Refunded) if line.grant == seq => sums.amount = sums.amount.saturating_add(available),
+                Some(Sum::Refunded) => {
+                    let gone = available.saturating_add(line.captured.into());
+                    sums.refunded = sums.refunded.saturating_sub(gone);
+                }
                 None => {}
             }
             let holds = of.hold == Some(State::Pending);
@@ -114,13 +127,23 @@ impl Fold {
             });
             released = released.saturating_add(held);
             captured = captured.saturating_add(line.captured.into());
-            let is_sound = sums.available >= 0 && sums.held >= 0 && sums.captured >= 0 && sums.expired() >= 0;
+            let is_sound =
+                [sums.available, sums.held, sums.captured, sums.refunded, sums.expired()].iter().all(|sum| *sum >= 0);
             faults.check(is_sound, &account, || format!("entry {seq} leaves a grant with less than 0 orbs"));
             self.available = self.available.saturating_add(available);
             self.held = self.held.saturating_add(held);
         }
         let after = (i128::from(row.paid.get()).saturating_add(row.bonus.get().into()), i128::from(row.held.get()));
         faults.check((self.available, self.held) == after, &account, || format!("entry {seq} has another balance"));
+        match row.cause {
+            Cause::Refund => {
+                let sum = self.refunds.entry(row.id.clone()).or_default();
+                *sum = sum.saturating_sub(captured);
+            }
+            Cause::Freeze => self.frozen = true,
+            Cause::Unfreeze => self.frozen = false,
+            _ => {}
+        }
         let Some(state) = of.hold else {
             return;
         };
@@ -170,8 +193,15 @@ impl Fold {
         faults.check(is_sound, &self.account, || format!("the hold `{}` isn't what its entries say", hold.id));
     }
 
-    /// Compares the account's row and its grants with the entries. All holds must have been compared.
-    pub(crate) fn finish(mut self, account: &AccountRow, grants: &[GrantRow], faults: &mut Faults) {
+    /// Compares the account's row, its grants and its refunds with the entries. Each refund has what its hold captured. All holds must
+    /// have been compared.
+    pub(crate) fn finish(
+        mut self,
+        account: &AccountRow,
+        grants: &[GrantRow],
+        refunds: &[(Refunded, Orbs)],
+        faults: &mut Faults,
+    ) {
         faults.accounts = faults.accounts.saturating_add(1);
         let id = self.account.clone();
         faults.check(self.seq == account.seq, &id, || format!("{} entries, not {}", self.seq, account.seq));
@@ -190,6 +220,7 @@ impl Fold {
                 held: orbs(grant.held),
                 captured: orbs(grant.captured),
                 revoked: orbs(grant.revoked),
+                refunded: orbs(grant.refunded),
             };
             faults.check(told == row && row.expired() == orbs(grant.expired), &id, || {
                 format!("the grant `{}` isn't what its entries say", grant.id)
@@ -204,6 +235,20 @@ impl Fold {
         let sums = (i128::from(account.paid.get()), i128::from(account.bonus.get()), i128::from(account.held.get()));
         faults.check((paid, bonus, held) == sums, &id, || "the balance isn't the sum of the grants".to_owned());
         faults.check(self.holds.is_empty(), &id, || "an entry has a hold that doesn't exist".to_owned());
+        let mut of_holds: BTreeMap<&Id, i128> = BTreeMap::new();
+        for (refund, captured) in refunds {
+            let amount = i128::from(refund.amount.get());
+            let told = self.refunds.remove(&refund.id);
+            faults
+                .check(told == Some(amount), &id, || format!("the refund `{}` isn't what its entries say", refund.id));
+            let sum = of_holds.entry(&refund.hold).or_default();
+            *sum = sum.saturating_add(amount);
+            faults.check(*sum <= i128::from(captured.get()), &id, || {
+                format!("more was refunded of the hold `{}` than it captured", refund.hold)
+            });
+        }
+        faults.check(self.refunds.is_empty(), &id, || "an entry has a refund that doesn't exist".to_owned());
+        faults.check(self.frozen == account.frozen, &id, || "it isn't as frozen as its entries say".to_owned());
     }
 }
 
@@ -211,18 +256,18 @@ impl Sums {
     /// INVARIANT: what is none of the others has expired.
     const fn expired(&self) -> i128 {
         let known = self.available.saturating_add(self.held).saturating_add(self.captured);
-        self.amount.saturating_sub(known).saturating_sub(self.revoked)
+        self.amount.saturating_sub(known).saturating_sub(self.revoked).saturating_sub(self.refunded)
     }
 }
 
 #[cfg(test)]
 #[allow(clippy::arithmetic_side_effects, reason = "a test stops at its first surprise")]
 mod tests {
-    use crate::answer::{Answer, HoldAnswer};
+    use crate::answer::{Answer, HoldAnswer, Refunded};
     use crate::cause::{Cause, State};
     use crate::command::{Command, Grant, Hold, Settle, Settlement};
     use crate::model::{Model, Rows};
-    use crate::plan::{self, EntryRow, LineRow, Settlement as Settled};
+    use crate::plan::{self, EntryRow, LineRow, Receipt, Settlement as Settled};
     use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs, Order};
 
     fn id(id: &str) -> Id {
@@ -237,7 +282,7 @@ mod tests {
     fn model() -> Model {
         let account = || AccountId::valid("a".to_owned());
         let grant = |name: &str, amount, bucket| {
-            Command::Grant(Grant { id: id(name), account: account(), amount: orbs(amount), bucket, expires_at: None })
+            Command::Grant(Grant { bucket, ..Grant::new(id(name), account(), orbs(amount)) })
         };
         let hold = |name: &str, amount, bonus| {
             let ttl = Millis::new(60_000).unwrap_or_default();
@@ -297,6 +342,14 @@ mod tests {
         assert_eq!(plan::reset(rows, account, Millis::new(1).unwrap_or_default()).unwrap(), Some(1));
     }
 
+    /// Adds the row of a refund.
+    fn refund(rows: &mut Rows, hold: &str, amount: u64) {
+        let account = AccountId::valid("a".to_owned());
+        let (amount, bonus, expires_at, at) = (orbs(amount), Orbs::ZERO, None, Millis::ZERO);
+        let receipt = Refunded { id: id("f"), hold: id(hold), account, amount, bonus, expires_at, at };
+        rows.refunds.insert(id("f"), Receipt { account: 1, stated: None, receipt });
+    }
+
     fn line(grant: u64, available: i64, held: i64, captured: i64) -> LineRow {
         LineRow { grant, available, held, captured }
     }
@@ -312,7 +365,7 @@ mod tests {
     /// Each is found by one check only, so without that check it would be found by none.
     #[test]
     fn each_check_finds_what_no_other_one_does() {
-        let rows: [(&str, Tamper); 29] = [
+        let rows: [(&str, Tamper); 33] = [
             ("entry 9 follows 7", |rows| {
                 entry(rows, 8, |entry| entry.seq = 9);
                 of!(rows.accounts[1]).seq = 9;
@@ -323,7 +376,7 @@ mod tests {
                 reset(rows);
                 entry(rows, 9, |entry| entry.cause = Cause::Revoke);
             }),
-            ("entry 9 resets the time and moves orbs", |rows| {
+            ("entry 9 is a clock_reset, which moves no orbs", |rows| {
                 reset(rows);
                 entry(rows, 9, |entry| entry.lines = vec![line(1, 0, 0, 0)]);
             }),
@@ -393,6 +446,18 @@ mod tests {
             ("the balance isn't the sum of the grants", |rows| of!(rows.accounts[1]).paid = Orbs::ZERO),
             ("the balance isn't the sum of the grants", |rows| of!(rows.accounts[1]).bonus = orbs(1)),
             ("the balance isn't the sum of the grants", |rows| of!(rows.accounts[1]).held = Orbs::ZERO),
+            ("an entry has a refund that doesn't exist", |rows| append(rows, Cause::Refund, "f", vec![])),
+            ("the refund `f` isn't what its entries say", |rows| refund(rows, "h1", 1)),
+            ("more was refunded of the hold `h2` than it captured", |rows| {
+                append(rows, Cause::Refund, "f", vec![line(1, 5, 0, -5)]);
+                refund(rows, "h2", 5);
+                entry(rows, 9, |entry| entry.paid = orbs(entry.paid.get() + 5));
+                let grant = of!(rows.grants[(1, 1)]);
+                (grant.available, grant.captured) = (orbs(grant.available.get() + 5), orbs(grant.captured.get() - 5));
+                let account = of!(rows.accounts[1]);
+                account.paid = orbs(account.paid.get() + 5);
+            }),
+            ("it isn't as frozen as its entries say", |rows| of!(rows.accounts[1]).frozen = true),
             ("an entry has a hold that doesn't exist", |rows| drop(rows.holds.remove(&id("h2")))),
         ];
         assert_eq!(model().verify().found, Vec::<String>::new());

@@ -90,6 +90,8 @@ const fn kind(command: &Command) -> &'static str {
         Command::Hold(_) => "hold",
         Command::Extend(_) => "extend",
         Command::Settle(_) => "settle",
+        Command::Refund(_) => "refund",
+        Command::Freeze(_) => "freeze",
         Command::Balance(_) => "balance",
         Command::Holds(_) => "holds",
     }
@@ -368,7 +370,7 @@ mod sqlite {
         let met = leaps(0..6, 12, |seed, order, clock| {
             Box::new(Sqlite::open_with(&folder.path().join(format!("{seed}.db")), Some(order), clock).unwrap())
         });
-        assert_eq!(met, (7, 10));
+        assert_eq!(met, (9, 10));
     }
 
     #[test]

@@ -42,6 +42,7 @@ fn random_steps_meet_every_answer() {
             "Insufficient",
             "BonusNotAllowed",
             "TemporarilyHeld",
+            "reason: Frozen",
             "Extended",
             "state: Captured",
             "state: Voided",
@@ -52,6 +53,13 @@ fn random_steps_meet_every_answer() {
             "NotPending",
             "UnknownHold",
             "UnknownGrant",
+            "UnknownAccount",
+            "NotCaptured",
+            "TooMuch",
+            "ExpiryNeeded",
+            "Refunded(",
+            "Frozen(",
+            "new_account: true",
             "Zero",
             "Expired",
             "TooLarge",
@@ -65,7 +73,7 @@ fn random_steps_meet_every_answer() {
             }
         }
     }
-    assert_eq!(seen.len(), 23, "{seen:?}");
+    assert_eq!(seen.len(), 31, "{seen:?}");
     assert!(model.verify().found.is_empty());
 }
 

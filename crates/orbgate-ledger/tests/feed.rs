@@ -121,13 +121,11 @@ fn command(dice: &mut Dice, step: u64) -> Command {
     let of = |dice: &mut Dice, kind: char| id(format!("{kind}{}", step.saturating_sub(dice.below(8))));
     match dice.below(10) {
         0 | 1 => Command::Grant(Grant {
-            id: of(dice, 'g'),
-            account: account(name),
-            amount: orbs(50 + dice.below(3)),
             bucket: if dice.below(2) == 0 { Bucket::Paid } else { Bucket::Bonus },
             expires_at: (dice.below(4) == 0).then(|| millis(now().get() + 3 + dice.below(40))),
+            ..Grant::new(of(dice, 'g'), account(name), orbs(50 + dice.below(3)))
         }),
-        2 => Command::Revoke(Revoke { id: of(dice, 'r'), account: account(name), grant: of(dice, 'g') }),
+        2 => Command::Revoke(Revoke::new(of(dice, 'r'), account(name), of(dice, 'g'))),
         3..=6 => Command::Hold(Hold {
             id: of(dice, 'h'),
             account: account(name),

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use orbgate_ledger::{Answer, Bucket, Command, Grant, Hold, Ledger, Note, Settle, Settlement};
+use orbgate_ledger::{Answer, Command, Grant, Hold, Ledger, Note, Settle, Settlement};
 
 use crate::support::{account, id, millis, orbs};
 
@@ -12,7 +12,7 @@ const CALLS: u64 = 2_000;
 pub(crate) fn call(ledger: &impl Ledger) {
     let (of, digest) = ("https://login.example.com#5f0c9a51-3d1e-4f7e-9d6b-0d3f2b7c8a11", "8d".repeat(32));
     let amount = orbs(100 * CALLS);
-    ledger.grant(Grant { id: id("g"), account: account(of), amount, bucket: Bucket::Paid, expires_at: None }).unwrap();
+    ledger.grant(Grant::new(id("g"), account(of), amount)).unwrap();
     let (send, answers) = mpsc::channel();
     let submit = |command: Command| {
         let send = send.clone();

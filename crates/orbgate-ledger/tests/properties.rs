@@ -9,7 +9,7 @@ use orbgate_ledger::{
 use proptest::prelude::*;
 use suite::Step;
 
-use crate::support::{account, grant, hold, id, millis, orbs};
+use crate::support::{account, grant, hold, id, millis};
 
 /// A grant, as the entries tell it.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +61,11 @@ impl Shadow {
                     told.amount = line.available;
                     told.expires_at = commands[&entry.id].expires_at;
                 }
+                // What an expired grant can't take back is a new grant.
+                Cause::Refund if told.amount == 0 => {
+                    told.amount = line.available;
+                    told.expires_at = commands[&line.grant].expires_at;
+                }
                 _ => told.gone += rest,
             }
             assert!(told.available >= 0 && told.held >= 0 && told.captured >= 0 && told.gone >= 0, "{told:?}");
@@ -106,8 +111,16 @@ fn grants(steps: &[Step], model: &mut Model) -> BTreeMap<Id, Grant> {
     let mut grants = BTreeMap::new();
     for Step { now, command } in steps {
         let done = model.run(command, *now);
-        if let (Command::Grant(grant), Ok(_)) = (command, done) {
+        if let (Command::Grant(grant), Ok(_)) = (command, &done) {
             grants.insert(grant.id.clone(), grant.clone());
+        }
+        if let (Command::Refund(refund), Ok(_)) = (command, &done) {
+            for bucket in [Bucket::Paid, Bucket::Bonus] {
+                let name = if bucket == Bucket::Paid { "paid" } else { "bonus" };
+                let renewed = grant(&format!("{}/{name}", refund.id), "of the hold", 0);
+                let expires_at = refund.expires_at;
+                grants.insert(renewed.id.clone(), Grant { bucket, expires_at, ..renewed });
+            }
         }
     }
     grants
@@ -181,12 +194,15 @@ proptest! {
                     prop_assert!(eligible >= hold.amount.get());
                 }
                 Ok(Answer::Hold(HoldAnswer::Denied(denied))) => {
-                    prop_assert!(eligible < hold.amount.get());
+                    let frozen = balance(&model, &hold.account, *now).frozen;
+                    prop_assert_eq!(denied.reason == Denial::Frozen, frozen);
+                    prop_assert!(frozen || eligible < hold.amount.get());
                     prop_assert_eq!((denied.available.get(), denied.needed), (eligible, hold.amount));
                     let all = seen.eligible(&hold.account, true);
                     match denied.reason {
                         Denial::BonusNotAllowed => prop_assert!(!hold.bonus && all >= hold.amount.get()),
                         Denial::Insufficient => prop_assert!(hold.bonus || all < hold.amount.get()),
+                        Denial::Frozen => {}
                         Denial::TemporarilyHeld => prop_assert!(denied.retry_at.is_some()),
                     }
                     // Not stored: the same again is the same again.
@@ -209,7 +225,7 @@ proptest! {
             let (amount, bonus) = amounts[index];
             let bucket = if bonus { Bucket::Bonus } else { Bucket::Paid };
             let expires_at = Some(millis(5_000 + 10 * index as u64));
-            Grant { id: id(format!("g{index}")), account: account("a"), amount: orbs(amount), bucket, expires_at }
+            Grant { bucket, expires_at, ..grant(&format!("g{index}"), "a", amount) }
         };
         let mut order: Vec<_> = (0..amounts.len()).collect();
         let all: u64 = amounts.iter().map(|(amount, _)| amount).sum();
@@ -294,6 +310,8 @@ proptest! {
                 (Answer::Revoked(again), Answer::Revoked(first)) => prop_assert_eq!(&again.receipt, &first.receipt),
                 (Answer::Extended(again), Answer::Extended(first)) => prop_assert_eq!(&again.receipt, &first.receipt),
                 (Answer::Settled(again), Answer::Settled(first)) => prop_assert_eq!(&again.receipt, &first.receipt),
+                (Answer::Refunded(again), Answer::Refunded(first)) => prop_assert_eq!(&again.receipt, &first.receipt),
+                (Answer::Frozen(again), Answer::Frozen(first)) => prop_assert_eq!(&again.receipt, &first.receipt),
                 (
                     Answer::Hold(HoldAnswer::Held { receipt: again, repeated, .. }),
                     Answer::Hold(HoldAnswer::Held { receipt: first, .. }),

@@ -33,7 +33,8 @@ fn every_answer_is_as_the_schema_says() {
         schema["$ref"] = Value::String(format!("#/$defs/{name}"));
         jsonschema::validator_for(&schema).unwrap()
     };
-    let names = ["grant", "revoke", "hold", "extend", "settle", "balance", "holds"].map(|name| (name, validator(name)));
+    let names = ["grant", "revoke", "hold", "extend", "settle", "refund", "freeze", "balance", "holds"];
+    let names = names.map(|name| (name, validator(name)));
     let check = |name: &str, answer: &Value| {
         let (_, validator) = names.iter().find(|(known, _)| *known == name).unwrap();
         let errors: Vec<_> = validator.iter_errors(answer).map(|error| error.to_string()).collect();
@@ -51,6 +52,8 @@ fn every_answer_is_as_the_schema_says() {
             Answer::Hold(answer) => ("hold", json!(answer)),
             Answer::Extended(done) => ("extend", json!(done)),
             Answer::Settled(done) => ("settle", json!(done)),
+            Answer::Refunded(done) => ("refund", json!(done)),
+            Answer::Frozen(done) => ("freeze", json!(done)),
             Answer::Balance(balance) => ("balance", json!(balance)),
             Answer::Holds(holds) => ("holds", json!(holds)),
         };
@@ -72,7 +75,7 @@ fn every_answer_is_as_the_schema_says() {
             late += u32::from(id.contains("/expired/"));
             assert!(ids.insert(id), "each event has an id of its own: {body}");
             let sign = match body["type"].as_str().unwrap().rsplit_once('.').unwrap().1 {
-                "granted" => 1,
+                "granted" | "refunded" => 1,
                 "captured" | "revoked" | "grant_expired" => -1,
                 _ => 0,
             };
@@ -96,7 +99,7 @@ fn every_answer_is_as_the_schema_says() {
 #[test]
 fn no_ids_of_commands_make_two_events_equal() {
     const PIECES: [&str; 9] = ["a", "/", "%", "%2F", "%25", "expired", "captured", "pending", "grant_expired"];
-    const CAUSES: [Cause; 8] = [
+    const CAUSES: [Cause; 11] = [
         Cause::Grant,
         Cause::Revoke,
         Cause::Hold,
@@ -104,6 +107,9 @@ fn no_ids_of_commands_make_two_events_equal() {
         Cause::Void,
         Cause::HoldExpired,
         Cause::GrantExpired,
+        Cause::Refund,
+        Cause::Freeze,
+        Cause::Unfreeze,
         Cause::ClockReset,
     ];
     let mut names: Vec<String> = PIECES.map(str::to_owned).into();
@@ -132,6 +138,8 @@ fn no_ids_of_commands_make_two_events_equal() {
                 id: id(name.as_str()),
                 lines,
                 note: Note::default(),
+                author: Note::default(),
+                hold: None,
                 paid: orbs(0),
                 bonus: orbs(0),
                 held: orbs(0),

@@ -191,7 +191,7 @@ fn other_files_and_other_orders_are_refused() {
         ("text", None, "not a database"),
         ("other", None, "of another program"),
         ("orbs.db", Some(Order::BonusFirst), "its order is `paid_first`, not `bonus_first`"),
-        ("newer", None, "its version is 99; this program knows 3"),
+        ("newer", None, "its version is 99; this program knows 4"),
         ("nowhere/orbs.db", None, "cannot open"),
     ] {
         match open(name, order).unwrap_err() {
@@ -441,7 +441,7 @@ fn a_program_of_an_older_version_stops() {
         ledger.balance(account("a")).unwrap_err(),
     ];
     for error in errors {
-        assert!(error.to_string().contains("its version is 99; this program knows 3"), "{error}");
+        assert!(error.to_string().contains("its version is 99; this program knows 4"), "{error}");
     }
     assert!(ledger.stopped().is_some());
 }

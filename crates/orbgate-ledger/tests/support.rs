@@ -3,8 +3,8 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use orbgate_ledger::{
-    AccountId, Answer, Bucket, Clock, Command, Cursor, Error, Faults, Grant, Hold, HoldAnswer, Id, Ledger, Millis,
-    Note, Orbs, Page, Settle, Settlement, State, suite,
+    AccountId, Answer, Clock, Command, Cursor, Error, Faults, Grant, Hold, HoldAnswer, Id, Ledger, Millis, Note, Orbs,
+    Page, Settle, Settlement, State, suite,
 };
 use std::sync::Arc;
 use std::thread;
@@ -77,7 +77,7 @@ pub(crate) fn account(name: &str) -> AccountId {
 }
 
 pub(crate) fn grant(name: &str, to: &str, amount: u64) -> Grant {
-    Grant { id: id(name), account: account(to), amount: orbs(amount), bucket: Bucket::Paid, expires_at: None }
+    Grant::new(id(name), account(to), orbs(amount))
 }
 
 pub(crate) fn hold(name: impl Into<String>, of: &str, amount: u64) -> Hold {

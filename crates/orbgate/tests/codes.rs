@@ -49,7 +49,7 @@ fn a_gates_denial_for_missing_scopes_is_an_engines() {
 fn details_are_frozen() {
     let frozen = "method length byte fragment form backslash matrix_param path_char percent bad_escape encoded_control \
         encoded_delimiter encoded_unreserved non_ascii whitespace empty_segment dot_segment non_canonical_literal \
-        ambiguous_case upgrade insufficient bonus_not_allowed temporarily_held";
+        ambiguous_case upgrade insufficient bonus_not_allowed temporarily_held frozen";
     assert_eq!(Detail::ALL.map(Detail::as_str).join(" "), frozen);
     let mut numbered = Detail::ALL.iter().zip(1..);
     assert!(numbered.all(|(detail, number)| detail.number() == number));

@@ -102,6 +102,7 @@ class Detail(_Code):
     INSUFFICIENT = "insufficient"
     BONUS_NOT_ALLOWED = "bonus_not_allowed"
     TEMPORARILY_HELD = "temporarily_held"
+    FROZEN = "frozen"
     # end of Detail
 
     @property

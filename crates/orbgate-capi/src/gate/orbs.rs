@@ -12,7 +12,7 @@ use super::asking::Asking;
 use super::messages::*;
 use super::options::invalid;
 use super::progress::State;
-use super::request::{Charged, REASONS, UNAVAILABLE, hold_id as id, milliseconds};
+use super::request::{Charged, UNAVAILABLE, details, hold_id as id, milliseconds};
 use super::wire::INVALID;
 use crate::error::OrbgateError;
 use crate::status::{OrStatus, OrbgateStatus};
@@ -276,8 +276,8 @@ fn reply(status: u64, body: &[u8]) -> OrStatus<Option<LedgerReply<'_>>> {
 fn numbers(unpaid: Unpaid) -> (u64, u64) {
     match unpaid {
         Unpaid::Insufficient { detail, retry_after } => {
-            let at = REASONS.iter().position(|reason| *reason == detail).unwrap_or_default();
-            (u64::try_from(at).unwrap_or_default().saturating_add(1), retry_after.map_or(0, milliseconds))
+            let number = details().find_map(|(number, known)| (known == detail).then_some(number)).unwrap_or(1);
+            (number, retry_after.map_or(0, milliseconds))
         }
         _ => (UNAVAILABLE, 0),
     }

@@ -92,10 +92,12 @@ pub(super) fn milliseconds(span: Duration) -> u64 {
 }
 
 /// The number of a service that didn't answer in time, as why a call isn't paid.
-pub(super) const UNAVAILABLE: u64 = 4;
+pub(super) const UNAVAILABLE: u64 = 255;
 
-/// The reasons of the service, in the order of their numbers, from 1.
-pub(super) const REASONS: [Detail; 3] = [Detail::Insufficient, Detail::BonusNotAllowed, Detail::TemporarilyHeld];
+/// The details of the service with their numbers, from 1.
+pub(super) fn details() -> impl Iterator<Item = (u64, Detail)> {
+    (1..).zip(Detail::of_ledgers())
+}
 
 /// What a request states about its orbs.
 #[derive(Clone, Copy, Debug)]
@@ -130,10 +132,10 @@ pub(super) fn hold_id(bytes: &[u8]) -> OrStatus<HoldId> {
 }
 
 fn unpaid(unpaid: u64, retry_after_ms: u64) -> OrStatus<Option<Unpaid>> {
-    Ok(match unpaid.checked_sub(1).and_then(|at| REASONS.get(usize::try_from(at).ok()?)) {
-        Some(detail) => {
+    Ok(match details().find(|(number, _)| *number == unpaid) {
+        Some((_, detail)) => {
             let retry_after = (retry_after_ms != 0).then_some(Duration::from_millis(retry_after_ms));
-            Some(Unpaid::Insufficient { detail: *detail, retry_after })
+            Some(Unpaid::Insufficient { detail, retry_after })
         }
         None if unpaid == UNAVAILABLE => Some(Unpaid::Unavailable),
         None if unpaid == 0 => None,

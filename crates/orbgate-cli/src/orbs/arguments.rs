@@ -23,8 +23,14 @@ pub(crate) struct Arguments {
 pub(super) enum What {
     /// Add orbs to an account; creates the ledger if it doesn't exist
     Grant(Grant),
-    /// Take back the part of a grant that is neither held nor spent
+    /// Take back what is neither held nor spent of a grant, or a part of it
     Revoke(Revoke),
+    /// Give captured orbs back
+    Refund(Refund),
+    /// Deny all new holds of an account; pending ones settle
+    Freeze(Freeze),
+    /// Permit holds of an account again
+    Unfreeze(Freeze),
     /// Reserve orbs before a call
     Hold(Hold),
     /// Give a pending hold more time
@@ -63,6 +69,12 @@ pub(super) struct Grant {
     /// Time from which they can't be spent, such as `2027-01-01T00:00:00Z`
     #[arg(long, value_name = "TIME")]
     pub(super) expires: Option<String>,
+    /// The account must exist, so that a slip in its name grants nothing
+    #[arg(long)]
+    pub(super) existing: bool,
+    /// What it is for
+    #[arg(long, default_value = "", hide_default_value = true)]
+    pub(super) note: String,
 }
 
 #[derive(Debug, Args)]
@@ -75,6 +87,44 @@ pub(super) struct Revoke {
     /// Your id of the revocation
     #[arg(long)]
     pub(super) id: String,
+    /// Take back so many; without it, all that is left
+    #[arg(long, value_name = "N")]
+    pub(super) amount: Option<u64>,
+    /// What it is for
+    #[arg(long, default_value = "", hide_default_value = true)]
+    pub(super) note: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = REFUND)]
+pub(super) struct Refund {
+    /// Id of the hold that was captured
+    pub(super) hold: String,
+    /// Your id of the refund: the same id refunds once
+    #[arg(long)]
+    pub(super) id: String,
+    /// Give so many back; without it, all that was captured and not refunded yet
+    #[arg(long, value_name = "N")]
+    pub(super) amount: Option<u64>,
+    /// Time at which orbs of a grant that has expired expire, such as `2027-01-01T00:00:00Z`
+    #[arg(long, value_name = "TIME")]
+    pub(super) expires: Option<String>,
+    /// What it is for
+    #[arg(long, default_value = "", hide_default_value = true)]
+    pub(super) note: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = FREEZE)]
+pub(super) struct Freeze {
+    /// Account
+    pub(super) account: String,
+    /// Your id of the command
+    #[arg(long)]
+    pub(super) id: String,
+    /// What it is for
+    #[arg(long, default_value = "", hide_default_value = true)]
+    pub(super) note: String,
 }
 
 #[derive(Debug, Args)]
@@ -211,24 +261,58 @@ Exit codes:
      a clock that has leapt";
 
 const GRANT: &str = "\
+The first grant opens the account. `--existing` refuses a new one. An entry
+keeps the note, and your name in this system as its author.
+
 Examples:
   orbgate orbs --db orbs.db grant alice 100 --id invoice-7
   orbgate orbs --db orbs.db grant alice 20 --id welcome --bonus \\
       --expires 2027-01-01T00:00:00Z
+  orbgate orbs --db orbs.db grant alice 50 --id invoice-8 --existing \\
+      --note 'paid by card'
 
 Exit codes:
   0  granted, or granted before
   1  the id belongs to another grant
-  2  could not run: bad usage, too many orbs";
+  2  could not run: bad usage, too many orbs, an unknown account";
 
 const REVOKE: &str = "\
 Examples:
-  orbgate orbs --db orbs.db revoke alice invoice-7 --id refund-7
+  orbgate orbs --db orbs.db revoke alice invoice-7 --id chargeback-7
+  orbgate orbs --db orbs.db revoke alice welcome --id slip-1 --amount 5
 
 Exit codes:
   0  revoked, or revoked before
-  1  the id belongs to another revocation
+  1  the id belongs to another revocation, or less is left
   2  could not run: bad usage, an unknown grant";
+
+const REFUND: &str = "\
+Captured orbs go back to their grants and keep their expiry: what would be taken
+first comes back last. If a grant has expired, `--expires` is required: those of
+its orbs come back as a new grant, `ID/paid` or `ID/bonus`, until that time.
+
+Examples:
+  orbgate orbs --db orbs.db refund call-1 --id refund-1 --note 'no answer'
+  orbgate orbs --db orbs.db refund call-2 --id refund-2 --amount 5 \\
+      --expires 2027-06-30T00:00:00Z
+
+Exit codes:
+  0  refunded, or refunded before
+  1  the id belongs to another refund, the hold isn't captured, or less is left
+  2  could not run: bad usage, an unknown hold, a missing expiry";
+
+const FREEZE: &str = "\
+While an account is frozen, each new hold is denied as `frozen`. Pending holds
+settle, and grants, revocations and refunds are done.
+
+Examples:
+  orbgate orbs --db orbs.db freeze alice --id freeze-1 --note 'stolen key'
+  orbgate orbs --db orbs.db unfreeze alice --id unfreeze-1
+
+Exit codes:
+  0  done, or done before
+  1  the id belongs to another command
+  2  could not run: bad usage, an unknown account";
 
 const HOLD: &str = "\
 Examples:

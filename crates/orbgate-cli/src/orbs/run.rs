@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate_ledger::{
-    AccountId, Bucket, ClockChange, ClockState, Complete, Cursor, Error, Extend, Grant, Hold, HoldAnswer, Id, Invalid,
-    Ledger, Millis, Note, Orbs, Postgres, Revoke, Settle, Settlement, Sqlite, State,
+    AccountId, Bucket, ClockChange, ClockState, Complete, Cursor, Error, Extend, Freeze, Grant, Hold, HoldAnswer, Id,
+    Invalid, Ledger, Millis, Note, Orbs, Postgres, Refund, Revoke, Settle, Settlement, Sqlite, State,
 };
 
 use super::arguments::{Arguments, Clock, Entries, What};
@@ -23,7 +23,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         Err(Failed::Stop(stop)) => Err(stop),
         Err(Failed::Invalid(invalid)) => Err(Stop::Error(invalid.to_string())),
         Err(Failed::Ledger(why)) => match why {
-            Error::Conflict | Error::Settled(_) | Error::NotPending(_) | Error::Cursor => {
+            Error::Conflict
+            | Error::Settled(_)
+            | Error::NotPending(_)
+            | Error::NotCaptured(_)
+            | Error::TooMuch(_)
+            | Error::Cursor => {
                 error(&why.to_string());
                 Ok(Exit::Findings)
             }
@@ -119,11 +124,26 @@ fn done(opened: &Opened, arguments: &Arguments) -> Result<Exit, Failed> {
             let bucket = if given.bonus { Bucket::Bonus } else { Bucket::Paid };
             let expires_at = given.expires.as_deref().map(time).transpose()?;
             let (id, account, amount) = (id(&given.id)?, account(&given.account)?, Orbs::new(given.amount)?);
-            out.granted(&ledger.grant(Grant { id, account, amount, bucket, expires_at })?)?;
+            let (existing, note, author) = (given.existing, Note::new(&given.note)?, author());
+            let grant = Grant { bucket, expires_at, existing, note, author, ..Grant::new(id, account, amount) };
+            out.granted(&ledger.grant(grant)?)?;
         }
         What::Revoke(given) => {
             let (id, account, grant) = (id(&given.id)?, account(&given.account)?, id(&given.grant)?);
-            out.revoked(&ledger.revoke(Revoke { id, account, grant })?)?;
+            let (amount, note) = (given.amount.map(Orbs::new).transpose()?, Note::new(&given.note)?);
+            out.revoked(&ledger.revoke(Revoke { id, account, grant, amount, note, author: author() })?)?;
+        }
+        What::Refund(given) => {
+            let expires_at = given.expires.as_deref().map(time).transpose()?;
+            let (id, hold, amount) = (id(&given.id)?, id(&given.hold)?, given.amount.map(Orbs::new).transpose()?);
+            let (note, author) = (Note::new(&given.note)?, author());
+            out.refunded(&ledger.refund(Refund { id, hold, amount, expires_at, note, author })?)?;
+        }
+        What::Freeze(given) | What::Unfreeze(given) => {
+            let frozen = matches!(arguments.what, What::Freeze(_));
+            let (note, author) = (Note::new(&given.note)?, author());
+            let freeze = Freeze { note, author, ..Freeze::new(id(&given.id)?, account(&given.account)?, frozen) };
+            out.frozen(&ledger.freeze(freeze)?)?;
         }
         What::Hold(given) => {
             let (id, account, amount) = (id(&given.id)?, account(&given.account)?, Orbs::new(given.amount)?);
@@ -208,6 +228,13 @@ fn id(text: &str) -> Result<Id, Invalid> {
 
 fn account(text: &str) -> Result<AccountId, Invalid> {
     AccountId::new(text)
+}
+
+/// The user's name in this system, if it is known.
+fn author() -> Note {
+    let names = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
+    let mut names = names.filter(|name| !name.is_empty()).filter_map(|name| Note::new(name).ok());
+    names.next().unwrap_or_default()
 }
 
 /// An id that no other process uses at this nanosecond.

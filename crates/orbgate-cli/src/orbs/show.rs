@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use orbgate_ledger::{
-    Balance, Bucket, ClockState, Complete, Cursor, Done, Entry, Event, Extended, Faults, Granted, HoldAnswer, Pending,
-    Revoked, Settled, State,
+    Balance, Bucket, ClockState, Complete, Cursor, Done, Entry, Event, Extended, Faults, Frozen, Granted, HoldAnswer,
+    Pending, Refunded, Revoked, Settled, State,
 };
 use serde::Serialize;
 
@@ -29,11 +29,12 @@ impl Out {
     }
 
     pub(super) fn granted(self, done: &Done<Granted>) -> Result<(), Stop> {
-        let Granted { account, amount, bucket, .. } = &done.receipt;
+        let Granted { account, amount, bucket, new_account, .. } = &done.receipt;
+        let new = if *new_account { ", a new account" } else { "" };
         let kind = if *bucket == Bucket::Bonus { "bonus" } else { "paid" };
         let account = one_line(account.as_str()).into_owned();
         self.print(done, |out| {
-            writeln!(out, "{ALLOW}granted{ALLOW:#} {amount} {kind} orbs to {account}{}", before(done.repeated))
+            writeln!(out, "{ALLOW}granted{ALLOW:#} {amount} {kind} orbs to {account}{new}{}", before(done.repeated))
         })
     }
 
@@ -42,6 +43,20 @@ impl Out {
         self.print(done, |out| {
             writeln!(out, "{ALLOW}revoked{ALLOW:#} {amount} orbs of {grant}{}", before(done.repeated))
         })
+    }
+
+    pub(super) fn refunded(self, done: &Done<Refunded>) -> Result<(), Stop> {
+        let Refunded { amount, bonus, hold, .. } = &done.receipt;
+        self.print(done, |out| {
+            let before = before(done.repeated);
+            writeln!(out, "{ALLOW}refunded{ALLOW:#} {amount} orbs of {hold}, {bonus} of them bonus orbs{before}")
+        })
+    }
+
+    pub(super) fn frozen(self, done: &Done<Frozen>) -> Result<(), Stop> {
+        let Frozen { account, frozen, .. } = &done.receipt;
+        let (did, account) = (if *frozen { "frozen" } else { "unfrozen" }, one_line(account.as_str()).into_owned());
+        self.print(done, |out| writeln!(out, "{ALLOW}{did}{ALLOW:#} {account}{}", before(done.repeated)))
     }
 
     pub(super) fn hold(self, answer: &HoldAnswer) -> Result<(), Stop> {
@@ -86,11 +101,14 @@ impl Out {
 
     pub(super) fn balance(self, balance: &Balance) -> Result<(), Stop> {
         self.print(balance, |out| {
-            let Balance { posted, held, available, paid, bonus, .. } = balance;
+            let Balance { posted, held, available, paid, bonus, frozen, .. } = balance;
             for (name, orbs) in
                 [("posted", posted), ("held", held), ("available", available), ("paid", paid), ("bonus", bonus)]
             {
                 writeln!(out, "{name:9}  {STRONG}{:>16}{STRONG:#}", orbs.get())?;
+            }
+            if *frozen {
+                writeln!(out, "{DENY}frozen{DENY:#}: new holds are denied")?;
             }
             Ok(())
         })

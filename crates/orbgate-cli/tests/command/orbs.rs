@@ -66,7 +66,7 @@ fn a_database_takes_the_same_commands() {
 
 fn exit_codes(ledger: &Ledger) {
     for (line, code, part) in [
-        ("grant alice 100 --id g1", 0, "granted 100 paid orbs to alice\n"),
+        ("grant alice 100 --id g1", 0, "granted 100 paid orbs to alice, a new account\n"),
         ("grant alice 100 --id g1", 0, "(done before)"),
         ("grant alice 101 --id g1", 1, "the id belongs to a command with other content"),
         ("grant alice 5 --id g2 --bonus --expires 2999-01-01T00:00:00Z", 0, "5 bonus orbs"),
@@ -87,6 +87,22 @@ fn exit_codes(ledger: &Ledger) {
         ("hold alice 1 --id h4", 1, "the hold was already voided"),
         ("extend h4 --ttl 1s", 1, "the hold is voided, not pending"),
         ("settle h5 --capture 1", 2, "no hold has this id"),
+        ("refund h1 --id f1 --amount 15 --note empty", 0, "refunded 15 orbs of h1, 0 of them bonus orbs\n"),
+        ("refund h1 --id f1 --amount 15", 0, "(done before)"),
+        ("refund h1 --id f1", 1, "other content"),
+        ("refund h1 --id f2 --amount 26", 1, "only 25 orbs are left"),
+        ("refund h4 --id f2", 1, "the hold is voided, not captured"),
+        ("refund h9 --id f2", 2, "no hold has this id"),
+        ("refund h1 --id f2 --amount 1 --expires 2001-01-01T00:00:00Z", 2, "expired already"),
+        ("revoke alice g1 --id r0 --amount 76", 1, "only 75 orbs are left"),
+        ("revoke alice g1 --id r0 --amount 15", 0, "revoked 15 orbs of g1"),
+        ("freeze bob --id z1", 2, "the account doesn't exist"),
+        ("freeze alice --id z1", 0, "frozen alice\n"),
+        ("balance alice", 0, "frozen: new holds are denied"),
+        ("hold alice 1 --id h8", 1, "denied frozen: needs 1 orbs, 60 are available"),
+        ("unfreeze alice --id z1", 1, "other content"),
+        ("unfreeze alice --id z2", 0, "unfrozen alice\n"),
+        ("grant Alice 1 --id g4 --existing", 2, "the account doesn't exist"),
         ("revoke alice g1 --id r1", 0, "revoked 60 orbs of g1"),
         ("revoke alice g9 --id r2", 2, "the account has no grant of this id"),
         ("hold bob 1 --id h6", 1, "insufficient"),
@@ -103,7 +119,7 @@ fn exit_codes(ledger: &Ledger) {
         ("clock --accept", 0, "newest entry  2"),
         ("clock --reset", 0, "clock         2"),
         ("clock --accept --reset", 2, "cannot be used with"),
-        ("verify", 0, "consistent: 1 account, 5 entries\n"),
+        ("verify", 0, "consistent: 1 account, 9 entries\n"),
     ] {
         let ran = ledger.run(line);
         let both = [&*ran.out, &*ran.err].concat();
@@ -117,7 +133,7 @@ fn a_balance_is_what_the_design_says() {
     ledger.run("grant alice 100 --id g1");
     ledger.run("grant alice 5 --id g2 --bonus");
     ledger.run("hold alice 30 --id h1");
-    let expected = json!({"account": "alice", "posted": 105, "held": 30, "available": 75, "paid": 70, "bonus": 5});
+    let expected = json!({"account": "alice", "posted": 105, "held": 30, "available": 75, "paid": 70, "bonus": 5, "frozen": false});
     assert_eq!(ledger.json("balance alice"), (0, expected));
     let text = ledger.run("balance alice").out;
     assert!(text.lines().count() == 5 && text.contains("available") && text.contains("75"), "{text}");
@@ -265,13 +281,19 @@ fn the_examples_of_the_help_run() {
     let folder = tempfile::tempdir().unwrap();
     let mut examples = 0;
     for command in [
-        "", "grant", "hold", "extend", "holds", "balance", "settle", "revoke", "entries", "expire", "verify", "backup",
-        "clock",
+        "", "grant", "hold", "extend", "holds", "balance", "settle", "refund", "revoke", "freeze", "entries", "expire",
+        "verify", "backup", "clock",
     ] {
         let words: Vec<_> = ["orbs", command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         let help = orbgate(&words).out.replace("\\\n", "");
         for line in help.lines().filter_map(|line| line.trim().strip_prefix("orbgate orbs --db orbs.db ")) {
-            let words: Vec<_> = ["orbs", "--db", "orbs.db"].into_iter().chain(line.split_whitespace()).collect();
+            // Words in quotes are one.
+            let parts = line.split('\'').enumerate();
+            let words = parts.flat_map(|(at, part)| match at % 2 {
+                0 => part.split_whitespace().collect(),
+                _ => vec![part],
+            });
+            let words: Vec<_> = ["orbs", "--db", "orbs.db"].into_iter().chain(words).collect();
             let mut command = crate::command(&words);
             command.current_dir(folder.path());
             let ran = crate::finish(command, b"");

@@ -428,8 +428,7 @@ fn hold_answer(id: HoldId, reply: Option<LedgerReply<'_>>, time: Duration) -> Ho
         // A repeated hold covers the call only if it is pending.
         (200, Some(Held::Held { state })) if state == "pending" => HoldAnswer::Held,
         (200, Some(Held::Denied { reason, retry_at })) => {
-            let details = [Detail::Insufficient, Detail::BonusNotAllowed, Detail::TemporarilyHeld];
-            let Some(detail) = details.into_iter().find(|detail| detail.as_str() == reason) else {
+            let Some(detail) = Detail::of_ledgers().find(|detail| detail.as_str() == reason) else {
                 return HoldAnswer::Refused;
             };
             let expires_in = retry_at.map(|at| Duration::from_millis(at).saturating_sub(time));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use orbgate_ledger::{Backlog, Command, Cursor, Error, Faults, Ledger, Page, Postgres, Reply, Sqlite};
+use orbgate_ledger::{Backlog, Command, Cursor, Error, Faults, Ledger, Note, Page, Postgres, Reply, Sqlite};
 use tokio::time::Instant;
 
 use crate::authorize::measures;
@@ -22,7 +22,15 @@ const LENGTHS: core::ops::RangeInclusive<usize> = 32..=256;
 #[derive(Clone)]
 pub(crate) struct OpenLedger {
     pub(crate) store: Store,
-    secrets: Vec<(Role, Vec<u8>)>,
+    secrets: Vec<(Caller, Vec<u8>)>,
+}
+
+/// The caller that a secret belongs to.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    pub(crate) role: Role,
+    /// The name of the secret's file, which is the author of what the caller does.
+    pub(crate) name: Note,
 }
 
 /// A store, and why it fails while it does.
@@ -45,16 +53,16 @@ type Waiting = Arc<AtomicUsize>;
 type Failure = Arc<ArcSwapOption<String>>;
 
 impl OpenLedger {
-    pub(crate) const fn new(store: Store, secrets: Vec<(Role, Vec<u8>)>) -> Self {
+    pub(crate) const fn new(store: Store, secrets: Vec<(Caller, Vec<u8>)>) -> Self {
         Self { store, secrets }
     }
 
-    /// The role of a secret. The time that it takes tells nothing about the secrets but their lengths.
-    pub(crate) fn role(&self, secret: &[u8]) -> Option<Role> {
+    /// The caller that a secret belongs to. The time that it takes tells nothing about the secrets but their lengths.
+    pub(crate) fn caller(&self, secret: &[u8]) -> Option<&Caller> {
         let mut matching = None;
-        for (role, known) in &self.secrets {
+        for (caller, known) in &self.secrets {
             if verify_slices_are_equal(known, secret).is_ok() {
-                matching = Some(*role);
+                matching = Some(caller);
             }
         }
         matching
@@ -168,16 +176,18 @@ impl<L: Ledger> Ledger for Watched<L> {
     }
 }
 
-pub(crate) fn secrets(config: &LedgerConfig) -> Result<Vec<(Role, Vec<u8>)>, StartError> {
+pub(crate) fn secrets(config: &LedgerConfig) -> Result<Vec<(Caller, Vec<u8>)>, StartError> {
     let mut errors = Vec::new();
-    let mut secrets: Vec<(Role, Vec<u8>)> = Vec::new();
+    let mut secrets: Vec<(Caller, Vec<u8>)> = Vec::new();
     for (role, file) in config.secrets() {
         let Some(secret) = kept(secret(file), &mut errors) else { continue };
-        if secrets.iter().any(|(other, known)| *other != role && *known == secret) {
+        if secrets.iter().any(|(other, known)| other.role != role && *known == secret) {
             let message = format!("{}: gates and operators have the same secret", file.display());
             errors.push(StartError::Invalid(message));
         }
-        secrets.push((role, secret));
+        // Two files of one name are one author, as while one replaces another.
+        let name = file.file_stem().and_then(|name| Note::new(name.to_string_lossy()).ok()).unwrap_or_default();
+        secrets.push((Caller { role, name }, secret));
     }
     if errors.is_empty() { Ok(secrets) } else { Err(StartError::Several(errors)) }
 }

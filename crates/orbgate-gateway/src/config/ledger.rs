@@ -56,8 +56,11 @@ impl LedgerConfig {
     }
 }
 
-/// As many secrets as are valid while one replaces another.
-const MOST_SECRETS: usize = 2;
+/// The most secrets of gates: one replaces another.
+const MOST_GATES: usize = 2;
+
+/// The most secrets of people, who each have one.
+const MOST_PEOPLE: usize = 64;
 
 pub(super) fn config(document: &LedgerDocument, folder: &Path, diagnostics: &mut Diagnostics) -> LedgerConfig {
     let LedgerDocument { db, password_file, gate_secrets, operator_secrets } = document;
@@ -76,11 +79,12 @@ pub(super) fn config(document: &LedgerDocument, folder: &Path, diagnostics: &mut
         }
     };
     let mut secrets = Vec::new();
-    let lists = [(Role::Gate, Some(gate_secrets)), (Role::Operator, operator_secrets.as_ref())];
-    for (role, files) in lists {
+    let lists =
+        [(Role::Gate, MOST_GATES, Some(gate_secrets)), (Role::Operator, MOST_PEOPLE, operator_secrets.as_ref())];
+    for (role, most, files) in lists {
         let Some(Spanned { location, value }) = files else { continue };
-        if !(1..=MOST_SECRETS).contains(&value.len()) {
-            diagnostics.push_new(*location, format!("it must be 1 to {MOST_SECRETS} files"));
+        if !(1..=most).contains(&value.len()) {
+            diagnostics.push_new(*location, format!("it must be 1 to {most} files"));
         }
         secrets.extend(value.iter().map(|file| (role, folder.join(&file.value))));
     }

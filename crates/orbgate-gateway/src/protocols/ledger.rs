@@ -11,7 +11,8 @@ use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use orbgate_ledger::{
-    AccountId, Answer, Command, Cursor, Done, Each, Entries, Error, Extended, HoldAnswer, Ledger, Refusal, Settled,
+    AccountId, Answer, Command, Cursor, Done, Each, Entries, Error, Extended, Freeze, Grant, HoldAnswer, Ledger, Note,
+    Refund, Refusal, Revoke, Settled,
 };
 use orbgate_yaml::Object;
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::authorize::answers::{HttpAnswer, OVERLOADED};
-use crate::authorize::ledger::Store;
+use crate::authorize::ledger::{Caller, Store};
 use crate::authorize::measures;
 use crate::authorize::state::State;
 use crate::config::Role;
@@ -47,6 +48,8 @@ enum Endpoint {
     Settle,
     Grant,
     Revoke,
+    Refund,
+    Freeze,
     Balance,
     Holds,
     Entries,
@@ -54,12 +57,14 @@ enum Endpoint {
 
 impl Endpoint {
     /// Each with its path, and the role that may ask, as the operator always may.
-    const ALL: [(Self, &'static str, Role); 8] = [
+    const ALL: [(Self, &'static str, Role); 10] = [
         (Self::Hold, "/v1/hold", Role::Gate),
         (Self::Extend, "/v1/extend", Role::Gate),
         (Self::Settle, "/v1/settle", Role::Gate),
         (Self::Grant, "/v1/grant", Role::Operator),
         (Self::Revoke, "/v1/revoke", Role::Operator),
+        (Self::Refund, "/v1/refund", Role::Operator),
+        (Self::Freeze, "/v1/freeze", Role::Operator),
         (Self::Balance, "/v1/balance", Role::Operator),
         (Self::Holds, "/v1/holds", Role::Operator),
         (Self::Entries, "/v1/entries", Role::Operator),
@@ -106,14 +111,14 @@ impl LedgerService {
         };
         let (head, body) = request.into_parts();
         // Strangers don't learn what there is, and their bodies aren't read.
-        let Some(role) = secret(&head.headers).and_then(|secret| ledger.role(secret)) else {
+        let Some(Caller { role, name }) = secret(&head.headers).and_then(|secret| ledger.caller(secret)) else {
             let message = "one `Authorization: Bearer` with a secret of the ledger is required";
             return Err(Refused(StatusCode::UNAUTHORIZED, "unauthorized", message.to_owned()));
         };
         let Some((endpoint, path, least)) = Endpoint::ALL.iter().find(|(_, path, _)| *path == head.uri.path()) else {
             return Err(Refused(StatusCode::NOT_FOUND, "not_found", "nothing is here".to_owned()));
         };
-        if *least == Role::Operator && role != Role::Operator {
+        if *least == Role::Operator && *role != Role::Operator {
             let message = format!("`{path}` requires a secret of `operator_secrets`");
             return Err(Refused(StatusCode::FORBIDDEN, "forbidden", message));
         }
@@ -125,7 +130,7 @@ impl LedgerService {
         let Some(_permit) = self.authorizer.permit() else {
             return Err(overloaded("too many commands at once"));
         };
-        answered(*endpoint, &ledger.store.ledger, &body).await
+        answered(*endpoint, &ledger.store.ledger, name, &body).await
     }
 }
 
@@ -148,11 +153,19 @@ impl Service for LedgerService {
     }
 }
 
-async fn answered(endpoint: Endpoint, store: &Arc<dyn Ledger>, body: &[u8]) -> Result<HttpAnswer, Refused> {
+async fn answered(
+    endpoint: Endpoint,
+    store: &Arc<dyn Ledger>,
+    author: &Note,
+    body: &[u8],
+) -> Result<HttpAnswer, Refused> {
+    let author = author.clone();
     let command = match endpoint {
         Endpoint::Hold => Command::Hold(read(body)?),
-        Endpoint::Grant => Command::Grant(read(body)?),
-        Endpoint::Revoke => Command::Revoke(read(body)?),
+        Endpoint::Grant => Command::Grant(Grant { author, ..read(body)? }),
+        Endpoint::Revoke => Command::Revoke(Revoke { author, ..read(body)? }),
+        Endpoint::Refund => Command::Refund(Refund { author, ..read(body)? }),
+        Endpoint::Freeze => Command::Freeze(Freeze { author, ..read(body)? }),
         Endpoint::Balance => Command::Balance(read::<OfAccount>(body)?.account),
         Endpoint::Holds => Command::Holds(read::<OfAccount>(body)?.account),
         Endpoint::Extend => return Ok(each(store, several(body, Command::Extend)?, extended).await),
@@ -162,6 +175,8 @@ async fn answered(endpoint: Endpoint, store: &Arc<dyn Ledger>, body: &[u8]) -> R
     Ok(match ended(begun(store, command)).await {
         Ok(Answer::Granted(done)) => json(StatusCode::OK, &done),
         Ok(Answer::Revoked(done)) => json(StatusCode::OK, &done),
+        Ok(Answer::Refunded(done)) => json(StatusCode::OK, &done),
+        Ok(Answer::Frozen(done)) => json(StatusCode::OK, &done),
         Ok(Answer::Hold(answer)) => json(StatusCode::OK, &answer),
         Ok(Answer::Balance(balance)) => json(StatusCode::OK, &balance),
         Ok(Answer::Holds(holds)) => json(StatusCode::OK, &holds),
@@ -340,8 +355,10 @@ fn unasked() -> Error {
 
 fn not_done(error: &Error) -> HttpAnswer {
     let status = match error {
-        Error::Conflict | Error::Settled(_) | Error::NotPending(_) => StatusCode::CONFLICT,
-        Error::UnknownHold | Error::UnknownGrant => StatusCode::NOT_FOUND,
+        Error::Conflict | Error::Settled(_) | Error::NotPending(_) | Error::NotCaptured(_) | Error::TooMuch(_) => {
+            StatusCode::CONFLICT
+        }
+        Error::UnknownHold | Error::UnknownGrant | Error::UnknownAccount => StatusCode::NOT_FOUND,
         Error::Busy | Error::Clock(_) | Error::Unknown(_) => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     };

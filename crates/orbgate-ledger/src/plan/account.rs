@@ -4,7 +4,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cause::{Cause, State};
-use crate::command::Grant;
+use crate::command::{Grant, Refund};
+use crate::error::Error;
 use crate::plan::rows::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Tables};
 use crate::plan::stop::{Stop, broken};
 use crate::value::{Bucket, Id, Millis, Orbs, Order};
@@ -109,33 +110,33 @@ impl Open {
         let Grant { id, amount, bucket, expires_at, .. } = command.clone();
         let seq = self.next_seq()?;
         let line = LineRow { grant: seq, available: signed(amount)?, ..LineRow::default() };
-        self.due_by(expires_at);
-        let row = GrantRow {
-            account: self.account.key,
-            seq,
-            id: id.clone(),
-            bucket,
-            amount,
-            expires_at,
-            at: self.now,
-            available: amount,
-            held: Orbs::ZERO,
-            captured: Orbs::ZERO,
-            expired: Orbs::ZERO,
-            revoked: Orbs::ZERO,
-        };
-        self.new_grants.push(row);
+        let new = GrantRow::new(self.account.key, amount, self.now);
+        self.new_grant(GrantRow { seq, id: id.clone(), bucket, expires_at, ..new });
         *self.available(bucket) = add(*self.available(bucket), amount)?;
         self.append(self.now, Cause::Grant, &id, [(seq, line)].into(), Orbs::ZERO)
     }
 
-    /// Takes back what is available of a grant.
-    pub(crate) fn revoke(&mut self, tables: &mut impl Tables, id: &Id, seq: u64) -> Result<Orbs, Stop> {
+    fn new_grant(&mut self, grant: GrantRow) {
+        self.due_by(grant.expires_at);
+        self.new_grants.push(grant);
+    }
+
+    /// Takes back what is available of a grant, or a part of it.
+    pub(crate) fn revoke(
+        &mut self,
+        tables: &mut impl Tables,
+        id: &Id,
+        seq: u64,
+        part: Option<Orbs>,
+    ) -> Result<Orbs, Stop> {
         let mut lines = Lines::new();
         let grant = self.open(tables, seq)?;
-        let (amount, bucket) = (grant.available, grant.bucket);
+        let (amount, bucket) = (part.unwrap_or(grant.available), grant.bucket);
+        if amount > grant.available {
+            return Err(Error::TooMuch(grant.available).into());
+        }
         if amount > Orbs::ZERO {
-            grant.available = Orbs::ZERO;
+            grant.available = sub(grant.available, amount)?;
             grant.revoked = add(grant.revoked, amount)?;
             lines.entry(seq).or_default().available = minus(amount)?;
             *self.available(bucket) = sub(*self.available(bucket), amount)?;
@@ -179,15 +180,7 @@ impl Open {
         if bonus {
             eligible.extend(tables.spendable(self.account.key, Bucket::Bonus, amount)?);
         }
-        eligible.sort_by_key(|grant| {
-            let (expiry, seq) = grant.rank();
-            let is = |bucket| u64::from(grant.bucket == bucket);
-            match order {
-                Order::BonusFirst => (is(Bucket::Paid), expiry, seq),
-                Order::PaidFirst => (is(Bucket::Bonus), expiry, seq),
-                Order::SoonestFirst => (expiry, is(Bucket::Paid), seq),
-            }
-        });
+        eligible.sort_by_key(|grant| grant.turn(order));
         let mut rest = amount;
         for grant in eligible {
             let taken = grant.available.min(rest);
@@ -257,6 +250,119 @@ impl Open {
             *self.available(bucket) = sub(*self.available(bucket), *amount)?;
         }
         self.append(self.now, cause, id, changes, shortfall)
+    }
+
+    /// Chooses the grants to which an amount comes back, after so much that came back before: what would be taken first comes back last.
+    fn back(
+        &mut self,
+        tables: &mut impl Tables,
+        order: Order,
+        captured: &[(u64, Orbs)],
+        (before, amount): (Orbs, Orbs),
+    ) -> Result<Vec<(GrantRow, Orbs)>, Stop> {
+        let mut grants = Vec::new();
+        for (seq, part) in captured {
+            grants.push((self.needed(tables, *seq)?.0.clone(), *part));
+        }
+        grants.sort_by_key(|(grant, _)| grant.turn(order));
+        let (mut before, mut rest) = (before, amount);
+        for (_, part) in grants.iter_mut().rev() {
+            let known = before.min(*part);
+            before = sub(before, known)?;
+            *part = sub(*part, known)?.min(rest);
+            rest = sub(rest, *part)?;
+        }
+        if rest > Orbs::ZERO {
+            return Err(broken("a hold has captured less than its grants say"));
+        }
+        grants.retain(|(_, part)| *part > Orbs::ZERO);
+        Ok(grants)
+    }
+
+    /// Gives captured orbs back to their grants, by an entry for each bucket. Those of grants that have expired come back as a new grant.
+    /// Returns how many are bonus orbs. INVARIANT: nothing has changed yet.
+    pub(crate) fn refund(
+        &mut self,
+        tables: &mut impl Tables,
+        order: Order,
+        command: &Refund,
+        captured: &[(u64, Orbs)],
+        amounts: (Orbs, Orbs),
+    ) -> Result<Orbs, Stop> {
+        let back = self.back(tables, order, captured, amounts)?;
+        let mut all = Vec::new();
+        for bucket in [Bucket::Paid, Bucket::Bonus] {
+            let back: Vec<_> = back.iter().filter(|(grant, _)| grant.bucket == bucket).collect();
+            if back.is_empty() {
+                continue;
+            }
+            let mut new = None;
+            if back.iter().any(|(grant, _)| grant.has_expired(self.now)) {
+                let expires_at = command.expires_at.ok_or(Error::ExpiryNeeded)?;
+                let id = command.grant(bucket).ok_or(Error::LongId)?;
+                if tables.grant(&id)?.is_some() {
+                    return Err(Error::Conflict.into());
+                }
+                new = Some((id, expires_at));
+            }
+            all.push((bucket, back, new));
+        }
+        let mut bonus = Orbs::ZERO;
+        for (bucket, back, new) in all {
+            let sum = self.come_back(tables, &command.id, bucket, &back, new)?;
+            bonus = add(bonus, if bucket == Bucket::Bonus { sum } else { Orbs::ZERO })?;
+        }
+        Ok(bonus)
+    }
+
+    /// Gives orbs of one bucket back, and returns how many they are.
+    fn come_back(
+        &mut self,
+        tables: &mut impl Tables,
+        id: &Id,
+        bucket: Bucket,
+        back: &[&(GrantRow, Orbs)],
+        new: Option<(Id, Millis)>,
+    ) -> Result<Orbs, Stop> {
+        let (mut lines, mut sum, mut renewed) = (Lines::new(), Orbs::ZERO, Orbs::ZERO);
+        for (GrantRow { seq, .. }, part) in back.iter().copied() {
+            let now = self.now;
+            let line = lines.entry(*seq).or_default();
+            line.captured = minus(*part)?;
+            let grant = self.open(tables, *seq)?;
+            grant.captured = sub(grant.captured, *part)?;
+            if grant.has_expired(now) {
+                grant.refunded = add(grant.refunded, *part)?;
+                renewed = add(renewed, *part)?;
+            } else {
+                grant.available = add(grant.available, *part)?;
+                line.available = signed(*part)?;
+                let expiry = grant.expires_at;
+                self.due_by(expiry);
+            }
+            sum = add(sum, *part)?;
+        }
+        if let Some((grant, expires_at)) = new {
+            let seq = self.next_seq()?;
+            lines.insert(seq, LineRow { grant: seq, available: signed(renewed)?, ..LineRow::default() });
+            self.new_grant(GrantRow {
+                seq,
+                id: grant,
+                bucket,
+                expires_at: Some(expires_at),
+                ..GrantRow::new(self.account.key, renewed, self.now)
+            });
+        }
+        *self.available(bucket) = add(*self.available(bucket), sum)?;
+        self.append(self.now, Cause::Refund, id, lines, Orbs::ZERO)?;
+        Ok(sum)
+    }
+
+    /// Denies all new holds, or no longer.
+    pub(crate) fn freeze(&mut self, id: &Id, frozen: bool) -> Result<(), Stop> {
+        self.account.frozen = frozen;
+        let cause = if frozen { Cause::Freeze } else { Cause::Unfreeze };
+        self.append(self.now, cause, id, Lines::new(), Orbs::ZERO)
     }
 
     /// Ends the lines of a hold: the first orbs of them are captured, and the others released.

@@ -75,6 +75,9 @@ fn held(command: &Hold, row: &HoldRow) -> Result<Held, Stop> {
 /// Why a hold can't be admitted, if so.
 fn denied(tables: &mut impl Tables, open: &Open, command: &Hold) -> Result<Option<Denied>, Stop> {
     let (available, needed) = (open.eligible(command.bonus)?, command.amount);
+    if open.account.frozen {
+        return Ok(Some(Denied { needed, available, reason: Denial::Frozen, retry_at: None }));
+    }
     if available >= needed {
         return Ok(None);
     }

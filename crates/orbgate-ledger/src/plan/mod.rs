@@ -2,19 +2,22 @@
 
 mod account;
 mod hold;
+mod refund;
 mod rows;
 mod stop;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod waits;
 
-use crate::answer::{Answer, Balance, Done, Granted, Pending, Revoked};
-use crate::command::{Command, Grant, Revoke};
+use crate::answer::{Answer, Balance, Done, Frozen, Granted, Pending, Revoked};
+use crate::cause::Cause;
+use crate::command::{Command, Freeze, Grant, Revoke};
 use crate::error::Error;
 use crate::value::{AccountId, Millis, Orbs, Order};
 
 use account::keeps_order;
 pub(crate) use account::{Open, expire, reset};
-pub(crate) use rows::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Settlement, Tables, first};
+use rows::remark;
+pub(crate) use rows::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Receipt, Remark, Settlement, Tables, first};
 pub(crate) use stop::{Stop, broken};
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(crate) use waits::Waits;
@@ -27,6 +30,8 @@ pub(crate) fn run<T: Tables>(tables: &mut T, order: Order, command: &Command, no
         Command::Hold(command) => hold::hold(tables, order, command, now),
         Command::Extend(command) => hold::extend(tables, command, now),
         Command::Settle(command) => hold::settle(tables, order, command, now),
+        Command::Refund(command) => refund::refund(tables, order, command, now),
+        Command::Freeze(command) => freeze(tables, command, now),
         Command::Balance(account) => balance(tables, account, now),
         Command::Holds(account) => holds(tables, account, now),
     }
@@ -43,12 +48,16 @@ fn grant<T: Tables>(tables: &mut T, command: &Grant, now: Millis) -> Result<Answ
         if let Some(row) = tables.grant(&command.id)? {
             let same = (row.amount, row.bucket, row.expires_at) == (command.amount, command.bucket, command.expires_at);
             let same = same && !is_new && row.account == open.account.key;
-            let receipt = granted(command, row.at);
+            // The first grant of an account opens it.
+            let receipt = granted(command, row.seq == 1, row.at);
             return if same {
                 Ok(Answer::Granted(Done { receipt, repeated: true }))
             } else {
                 Err(Error::Conflict.into())
             };
+        }
+        if is_new && command.existing {
+            return Err(Error::UnknownAccount.into());
         }
         if command.expires_at.is_some_and(|time| time <= open.now) {
             return Err(Error::Expired.into());
@@ -60,23 +69,27 @@ fn grant<T: Tables>(tables: &mut T, command: &Grant, now: Millis) -> Result<Answ
             open.account.key = tables.create_account(&open.account)?;
         }
         open.grant(command)?;
-        Ok(Answer::Granted(Done { receipt: granted(command, open.now), repeated: false }))
+        remark(tables, Cause::Grant, &command.id, (&command.note, &command.author))?;
+        Ok(Answer::Granted(Done { receipt: granted(command, is_new, open.now), repeated: false }))
     })
 }
 
-fn granted(command: &Grant, at: Millis) -> Granted {
-    let Grant { id, account, amount, bucket, expires_at } = command.clone();
-    Granted { id, account, amount, bucket, expires_at, at }
+fn granted(command: &Grant, new_account: bool, at: Millis) -> Granted {
+    let Grant { id, account, amount, bucket, expires_at, .. } = command.clone();
+    Granted { id, account, amount, bucket, expires_at, new_account, at }
 }
 
 fn revoke<T: Tables>(tables: &mut T, command: &Revoke, now: Millis) -> Result<Answer, Stop> {
+    if command.amount == Some(Orbs::ZERO) {
+        return Err(Error::Zero.into());
+    }
     let Some(account) = tables.account(&command.account)? else {
         let known = tables.revocation(&command.id)?;
         return Err(if known.is_some() { Error::Conflict } else { Error::UnknownGrant }.into());
     };
     Open::with(tables, account, now, |tables, open| {
-        if let Some((account, receipt)) = tables.revocation(&command.id)? {
-            let same = account == open.account.key && receipt.grant == command.grant;
+        if let Some(Receipt { account, stated, receipt }) = tables.revocation(&command.id)? {
+            let same = (account, &receipt.grant, stated) == (open.account.key, &command.grant, command.amount);
             return if same {
                 Ok(Answer::Revoked(Done { receipt, repeated: true }))
             } else {
@@ -85,11 +98,40 @@ fn revoke<T: Tables>(tables: &mut T, command: &Revoke, now: Millis) -> Result<An
         }
         let grant = tables.grant(&command.grant)?.filter(|grant| grant.account == open.account.key);
         let grant = grant.ok_or(Error::UnknownGrant)?;
-        let amount = open.revoke(tables, &command.id, grant.seq)?;
-        let Revoke { id, account, grant } = command.clone();
-        let receipt = Revoked { id, account, grant, amount, at: open.now };
-        tables.insert_revocation(open.account.key, &receipt)?;
-        Ok(Answer::Revoked(Done { receipt, repeated: false }))
+        let amount = open.revoke(tables, &command.id, grant.seq, command.amount)?;
+        let Revoke { id, account, grant, amount: stated, note, author } = command.clone();
+        remark(tables, Cause::Revoke, &id, (&note, &author))?;
+        let row = Receipt {
+            account: open.account.key,
+            stated,
+            receipt: Revoked { id, account, grant, amount, at: open.now },
+        };
+        tables.insert_revocation(&row)?;
+        Ok(Answer::Revoked(Done { receipt: row.receipt, repeated: false }))
+    })
+}
+
+fn freeze<T: Tables>(tables: &mut T, command: &Freeze, now: Millis) -> Result<Answer, Stop> {
+    let Some(account) = tables.account(&command.account)? else {
+        let known = tables.freeze(&command.id)?;
+        return Err(if known.is_some() { Error::Conflict } else { Error::UnknownAccount }.into());
+    };
+    Open::with(tables, account, now, |tables, open| {
+        if let Some(Receipt { account, receipt, .. }) = tables.freeze(&command.id)? {
+            return if (account, receipt.frozen) == (open.account.key, command.frozen) {
+                Ok(Answer::Frozen(Done { receipt, repeated: true }))
+            } else {
+                Err(Error::Conflict.into())
+            };
+        }
+        open.freeze(&command.id, command.frozen)?;
+        let Freeze { id, account, frozen, note, author } = command.clone();
+        let cause = if frozen { Cause::Freeze } else { Cause::Unfreeze };
+        remark(tables, cause, &id, (&note, &author))?;
+        let row =
+            Receipt { account: open.account.key, stated: None, receipt: Frozen { id, account, frozen, at: open.now } };
+        tables.insert_freeze(&row)?;
+        Ok(Answer::Frozen(Done { receipt: row.receipt, repeated: false }))
     })
 }
 
@@ -98,13 +140,13 @@ fn balance<T: Tables>(tables: &mut T, id: &AccountId, now: Millis) -> Result<Ans
         None => AccountRow::new(id.clone()),
         Some(account) => Open::seen(tables, account, now)?,
     };
-    let AccountRow { paid, bonus, held, .. } = account;
+    let AccountRow { paid, bonus, held, frozen, .. } = account;
     let available = paid.plus(bonus);
     let posted = available.and_then(|available| available.plus(held));
     let (Some(available), Some(posted)) = (available, posted) else {
         return Err(broken("an account has over 9007199254740991 orbs"));
     };
-    Ok(Answer::Balance(Balance { account: id.clone(), posted, held, available, paid, bonus }))
+    Ok(Answer::Balance(Balance { account: id.clone(), posted, held, available, paid, bonus, frozen }))
 }
 
 fn holds<T: Tables>(tables: &mut T, id: &AccountId, now: Millis) -> Result<Answer, Stop> {

@@ -1,9 +1,9 @@
 //! The rows of a store, and what a store has to do with them.
 
-use crate::answer::{Extended, Revoked};
+use crate::answer::{Extended, Frozen, Refunded, Revoked};
 use crate::cause::{Cause, State};
-use crate::plan::stop::Stop;
-use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
+use crate::plan::stop::{Stop, broken};
+use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs, Order};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AccountRow {
@@ -19,13 +19,15 @@ pub(crate) struct AccountRow {
     pub(crate) held: Orbs,
     /// Nothing expires before this time.
     pub(crate) next_due: Option<Millis>,
+    /// Whether new holds are denied.
+    pub(crate) frozen: bool,
 }
 
 impl AccountRow {
     /// An account before its first grant.
     pub(crate) const fn new(id: AccountId) -> Self {
         let (paid, bonus, held) = (Orbs::ZERO, Orbs::ZERO, Orbs::ZERO);
-        Self { key: 0, id, clock: Millis::ZERO, seq: 0, paid, bonus, held, next_due: None }
+        Self { key: 0, id, clock: Millis::ZERO, seq: 0, paid, bonus, held, next_due: None, frozen: false }
     }
 
     /// Whether something might have expired by now.
@@ -34,7 +36,7 @@ impl AccountRow {
     }
 }
 
-/// A grant. INVARIANT: `amount` is the sum of `available`, `held`, `captured`, `expired` and `revoked`.
+/// A grant. INVARIANT: `amount` is the sum of `available`, `held`, `captured`, `expired`, `revoked` and `refunded`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GrantRow {
     pub(crate) account: i64,
@@ -50,12 +52,44 @@ pub(crate) struct GrantRow {
     pub(crate) captured: Orbs,
     pub(crate) expired: Orbs,
     pub(crate) revoked: Orbs,
+    /// What was captured, and came back as another grant because this one had expired.
+    pub(crate) refunded: Orbs,
 }
 
 impl GrantRow {
+    /// Available orbs of a new grant, whose name is missing.
+    pub(crate) const fn new(account: i64, amount: Orbs, at: Millis) -> Self {
+        Self {
+            account,
+            seq: 0,
+            id: Id::valid(String::new()),
+            bucket: Bucket::Paid,
+            amount,
+            expires_at: None,
+            at,
+            available: amount,
+            held: Orbs::ZERO,
+            captured: Orbs::ZERO,
+            expired: Orbs::ZERO,
+            revoked: Orbs::ZERO,
+            refunded: Orbs::ZERO,
+        }
+    }
+
     /// Within a bucket, the orbs of the lowest are taken first: those that expire soonest.
     pub(crate) fn rank(&self) -> (u64, u64) {
         (self.expires_at.map_or(u64::MAX, Millis::get), self.seq)
+    }
+
+    /// Of all grants, the orbs of the lowest are taken first.
+    pub(crate) fn turn(&self, order: Order) -> (u64, u64, u64) {
+        let (expiry, seq) = self.rank();
+        let is = |bucket| u64::from(self.bucket == bucket);
+        match order {
+            Order::BonusFirst => (is(Bucket::Paid), expiry, seq),
+            Order::PaidFirst => (is(Bucket::Bonus), expiry, seq),
+            Order::SoonestFirst => (expiry, is(Bucket::Paid), seq),
+        }
     }
 
     pub(crate) fn has_expired(&self, time: Millis) -> bool {
@@ -84,6 +118,13 @@ pub(crate) struct HoldRow {
     pub(crate) settlement: Option<Settlement>,
 }
 
+impl HoldRow {
+    /// Whether a capture might have taken other orbs than the first ones that were held.
+    pub(crate) fn has_captured_beyond(&self) -> bool {
+        self.settlement.as_ref().is_some_and(|settlement| settlement.late || settlement.requested > self.amount)
+    }
+}
+
 /// How a hold ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settlement {
@@ -110,6 +151,15 @@ pub(crate) struct EntryRow {
     pub(crate) shortfall: Orbs,
 }
 
+impl EntryRow {
+    /// What it captures of each grant.
+    pub(crate) fn captured(&self) -> Result<Vec<(u64, Orbs)>, Stop> {
+        let lines = self.lines.iter().filter(|line| line.captured > 0);
+        let orbs = |line: &LineRow| u64::try_from(line.captured).ok().and_then(|captured| Orbs::new(captured).ok());
+        lines.map(|line| Ok((line.grant, orbs(line).ok_or_else(|| broken("a capture is too large"))?))).collect()
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineRow {
     /// The number of the grant.
@@ -117,6 +167,21 @@ pub(crate) struct LineRow {
     pub(crate) available: i64,
     pub(crate) held: i64,
     pub(crate) captured: i64,
+}
+
+/// The receipt of a command, with the key of its account, and the amount that it stated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Receipt<R> {
+    pub(crate) account: i64,
+    pub(crate) stated: Option<Orbs>,
+    pub(crate) receipt: R,
+}
+
+/// What a command says in addition to its content.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Remark {
+    pub(crate) note: Note,
+    pub(crate) author: Note,
 }
 
 /// What a store has to do with rows. All of a command's calls are one transaction.
@@ -150,9 +215,18 @@ pub(crate) trait Tables {
     /// Writes the state, the expiry and the settlement of a hold that had this state.
     fn update_hold(&mut self, hold: &HoldRow, was: State) -> Result<(), Stop>;
 
-    /// The account and the receipt of a revocation.
-    fn revocation(&mut self, id: &Id) -> Result<Option<(i64, Revoked)>, Stop>;
-    fn insert_revocation(&mut self, account: i64, receipt: &Revoked) -> Result<(), Stop>;
+    fn revocation(&mut self, id: &Id) -> Result<Option<Receipt<Revoked>>, Stop>;
+    fn insert_revocation(&mut self, row: &Receipt<Revoked>) -> Result<(), Stop>;
+    fn refund(&mut self, id: &Id) -> Result<Option<Receipt<Refunded>>, Stop>;
+    fn insert_refund(&mut self, row: &Receipt<Refunded>) -> Result<(), Stop>;
+    /// What was refunded of a hold.
+    fn refunded(&mut self, hold: &Id) -> Result<Orbs, Stop>;
+    /// What the capture of a hold took of each grant.
+    fn captured(&mut self, account: i64, hold: &Id) -> Result<Vec<(u64, Orbs)>, Stop>;
+    fn freeze(&mut self, id: &Id) -> Result<Option<Receipt<Frozen>>, Stop>;
+    fn insert_freeze(&mut self, row: &Receipt<Frozen>) -> Result<(), Stop>;
+    /// Writes what a command with an entry of this cause says in addition to its content.
+    fn insert_remark(&mut self, cause: Cause, id: &Id, remark: &Remark) -> Result<(), Stop>;
     /// The time to live and the receipt of an extension.
     fn extension(&mut self, id: &Id) -> Result<Option<(Millis, Extended)>, Stop>;
     fn insert_extension(&mut self, ttl: Millis, receipt: &Extended) -> Result<(), Stop>;
@@ -178,4 +252,15 @@ pub(crate) fn first(grants: impl Iterator<Item = GrantRow>, amount: Orbs) -> Vec
             is_needed
         })
         .collect()
+}
+
+/// Writes what a command says in addition to its content, if it says something.
+pub(crate) fn remark(
+    tables: &mut impl Tables,
+    cause: Cause,
+    id: &Id,
+    (note, author): (&Note, &Note),
+) -> Result<(), Stop> {
+    let remark = Remark { note: note.clone(), author: author.clone() };
+    if remark == Remark::default() { Ok(()) } else { tables.insert_remark(cause, id, &remark) }
 }

@@ -1,5 +1,14 @@
--- Version 6: what a batch reads and writes. These functions have no rules: they only let a server plan each statement once for a
--- connection, and not for each transaction. Each of their statements sees what was committed before it starts.
+-- What a batch reads and writes. These functions have no rules: they only let a server plan each statement once for a
+-- connection, and not for each transaction. Each of their statements sees what was committed before it starts. Version 6 has begun with
+-- them. A version that changes a column makes all of them again.
+DO $$
+DECLARE
+    function regprocedure;
+BEGIN
+    FOR function IN SELECT oid FROM pg_proc WHERE pronamespace = 'orbs'::regnamespace AND proname <> 'never' LOOP
+        EXECUTE format('DROP FUNCTION %s', function);
+    END LOOP;
+END $$;
 
 -- What each transaction begins with that can write. No name means another schema's object. A process that stops midway delays its
 -- accounts by 5 seconds. What was answered is durable, whatever the default of the database is. A plan is kept, and finds each row by
@@ -19,7 +28,7 @@ END $$;
 -- that order, so that two batches can't wait for each other. One that is locked elsewhere is left out if this skips. Then it reads the time
 -- and the rows: a statement that locked and read at once would see grants as they were before it waited.
 CREATE FUNCTION orbs.read(accounts text[], resolved text[], new_accounts text[], holds text[], takers text[], buckets text[], most bigint,
-    grant_ids text[], revocations text[], extensions text[], skips boolean)
+    grant_ids text[], revocations text[], extensions text[], refunds text[], refunded text[], freezes text[], skips boolean)
 RETURNS TABLE (what integer, columns text[]) LANGUAGE plpgsql AS $$
 DECLARE
     keys bigint[];
@@ -40,7 +49,8 @@ BEGIN
     END IF;
     RETURN QUERY SELECT 1, ARRAY[floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text,
         (SELECT value FROM orbs.setting WHERE name = 'version'), (SELECT value FROM orbs.setting WHERE name = 'order')];
-    RETURN QUERY SELECT 2, ARRAY[a.key::text, a.id, a.clock::text, a.seq::text, a.paid::text, a.bonus::text, a.held::text, a.next_due::text]
+    RETURN QUERY SELECT 2, ARRAY[a.key::text, a.id, a.clock::text, a.seq::text, a.paid::text, a.bonus::text, a.held::text, a.next_due::text,
+        a.frozen::text]
         FROM orbs.account AS a WHERE a.key = ANY (keys);
     IF holds <> '{}' THEN
         RETURN QUERY SELECT 3, ARRAY[h.id, h.account::text, h.amount::text, h.bonus_allowed::text, h.ttl::text, h.note, h.at::text,
@@ -50,7 +60,8 @@ BEGIN
     -- The grants that holds take from first. 2^53 is after every time.
     IF takers <> '{}' THEN
         RETURN QUERY SELECT 4, ARRAY[g.account::text, g.seq::text, g.id, g.bucket, g.amount::text, g.expires_at::text, g.at::text,
-            g.available::text, g.held::text, g.captured::text, g.expired::text, g.revoked::text, '1']
+            g.available::text, g.held::text, g.captured::text, g.expired::text, g.revoked::text,
+            g.refunded::text, '1']
             FROM orbs.account AS a, unnest(buckets) AS b (name), LATERAL (SELECT * FROM orbs.grants AS r
                 WHERE r.account = a.key AND r.bucket = b.name AND r.available > 0
                 ORDER BY coalesce(r.expires_at, 9007199254740992), r.seq LIMIT most) AS g WHERE a.id = ANY (takers);
@@ -58,22 +69,37 @@ BEGIN
     -- The grants of pending holds.
     IF resolved <> '{}' THEN
         RETURN QUERY SELECT 4, ARRAY[g.account::text, g.seq::text, g.id, g.bucket, g.amount::text, g.expires_at::text, g.at::text,
-            g.available::text, g.held::text, g.captured::text, g.expired::text, g.revoked::text, '0']
+            g.available::text, g.held::text, g.captured::text, g.expired::text, g.revoked::text,
+            g.refunded::text, '0']
             FROM (SELECT DISTINCT h.account, (l->>0)::bigint AS line FROM orbs.hold AS h, LATERAL jsonb_array_elements(h.lines) AS l
                 WHERE h.id = ANY (resolved) AND h.state = 'pending') AS h JOIN orbs.grants AS g ON g.account = h.account AND g.seq = h.line;
     END IF;
     IF grant_ids <> '{}' THEN
         RETURN QUERY SELECT 4, ARRAY[g.account::text, g.seq::text, g.id, g.bucket, g.amount::text, g.expires_at::text, g.at::text,
-            g.available::text, g.held::text, g.captured::text, g.expired::text, g.revoked::text, '0']
+            g.available::text, g.held::text, g.captured::text, g.expired::text, g.revoked::text,
+            g.refunded::text, '0']
             FROM orbs.grants AS g WHERE g.id = ANY (grant_ids);
     END IF;
     IF revocations <> '{}' THEN
-        RETURN QUERY SELECT 5, ARRAY[r.id, r.account::text, r.grant_id, r.amount::text, r.at::text, a.id]
+        RETURN QUERY SELECT 5, ARRAY[r.id, r.account::text, r.grant_id, r.amount::text, r.at::text, r.stated::text, a.id]
             FROM orbs.revocation AS r JOIN orbs.account AS a ON a.key = r.account WHERE r.id = ANY (revocations);
     END IF;
     IF extensions <> '{}' THEN
         RETURN QUERY SELECT 6, ARRAY[e.id, e.hold, e.ttl::text, e.expires_at::text, e.at::text]
             FROM orbs.extension AS e WHERE e.id = ANY (extensions);
+    END IF;
+    -- Refunds, also earlier ones of these holds, and the entries of captures that might have taken other orbs than those that were held.
+    IF refunds <> '{}' THEN
+        RETURN QUERY SELECT 7, ARRAY[r.id, r.account::text, r.hold, r.amount::text, r.bonus::text, r.expires_at::text, r.at::text,
+            r.stated::text, a.id] FROM (SELECT * FROM orbs.refund WHERE id = ANY (refunds) UNION SELECT * FROM orbs.refund
+                WHERE hold = ANY (refunded)) AS r JOIN orbs.account AS a ON a.key = r.account;
+        RETURN QUERY SELECT 8, ARRAY[e.account::text, e.seq::text, e.at::text, e.cause, e.id, e.lines::text, e.paid::text, e.bonus::text,
+            e.held::text, e.shortfall::text] FROM orbs.hold AS h JOIN orbs.entry AS e ON e.account = h.account AND e.id = h.id
+            WHERE h.id = ANY (refunded) AND e.cause = 'capture' AND (h.late OR h.requested > h.amount);
+    END IF;
+    IF freezes <> '{}' THEN
+        RETURN QUERY SELECT 9, ARRAY[f.id, f.account::text, f.frozen::text, f.at::text, a.id]
+            FROM orbs.freeze AS f JOIN orbs.account AS a ON a.key = f.account WHERE f.id = ANY (freezes);
     END IF;
 END $$;
 
@@ -100,20 +126,20 @@ BEGIN
 END $$;
 
 CREATE FUNCTION orbs.insert_grants(accounts bigint[], seqs bigint[], ids text[], buckets text[], amounts bigint[], expiries bigint[],
-    ats bigint[], available bigint[], held bigint[], captured bigint[], expired bigint[], revoked bigint[])
+    ats bigint[], available bigint[], held bigint[], captured bigint[], expired bigint[], revoked bigint[], refunded bigint[])
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO orbs.grants
     SELECT accounts[i], seqs[i], ids[i], buckets[i], amounts[i], expiries[i], ats[i], available[i], held[i], captured[i],
-        expired[i], revoked[i]
+        expired[i], revoked[i], refunded[i]
     FROM generate_subscripts(ids, 1) AS i;
 END $$;
 
-CREATE FUNCTION orbs.insert_revocations(ids text[], accounts bigint[], grant_ids text[], amounts bigint[], ats bigint[])
+CREATE FUNCTION orbs.insert_revocations(ids text[], accounts bigint[], grant_ids text[], amounts bigint[], ats bigint[], stated bigint[])
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO orbs.revocation
-    SELECT ids[i], accounts[i], grant_ids[i], amounts[i], ats[i] FROM generate_subscripts(ids, 1) AS i;
+    SELECT ids[i], accounts[i], grant_ids[i], amounts[i], ats[i], stated[i] FROM generate_subscripts(ids, 1) AS i;
 END $$;
 
 CREATE FUNCTION orbs.insert_extensions(ids text[], holds text[], ttls bigint[], expiries bigint[], ats bigint[])
@@ -121,6 +147,23 @@ RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO orbs.extension
     SELECT ids[i], holds[i], ttls[i], expiries[i], ats[i] FROM generate_subscripts(ids, 1) AS i;
+END $$;
+
+CREATE FUNCTION orbs.insert_refunds(ids text[], accounts bigint[], holds text[], amounts bigint[], bonuses bigint[], expiries bigint[],
+    ats bigint[], stated bigint[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO orbs.refund
+    SELECT ids[i], accounts[i], holds[i], amounts[i], bonuses[i], expiries[i], ats[i], stated[i] FROM generate_subscripts(ids, 1) AS i;
+END $$;
+
+CREATE FUNCTION orbs.insert_freezes(ids text[], accounts bigint[], frozens boolean[], ats bigint[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO orbs.freeze SELECT ids[i], accounts[i], frozens[i], ats[i] FROM generate_subscripts(ids, 1) AS i;
+END $$;
+
+CREATE FUNCTION orbs.insert_remarks(causes text[], ids text[], notes text[], authors text[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO orbs.remark SELECT causes[i], ids[i], notes[i], authors[i] FROM generate_subscripts(ids, 1) AS i;
 END $$;
 
 -- `were` is a compare-and-set, under the account's lock.
@@ -138,12 +181,12 @@ BEGIN
 END $$;
 
 CREATE FUNCTION orbs.update_grants(accounts bigint[], seqs bigint[], availables bigint[], helds bigint[], captures bigint[],
-    expiries bigint[], revokes bigint[]) RETURNS void LANGUAGE plpgsql AS $$
+    expiries bigint[], revokes bigint[], refunds bigint[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     changed bigint;
 BEGIN
     UPDATE orbs.grants AS g SET available = availables[c.i], held = helds[c.i], captured = captures[c.i], expired = expiries[c.i],
-        revoked = revokes[c.i]
+        revoked = revokes[c.i], refunded = refunds[c.i]
     FROM (SELECT account, i::integer FROM unnest(accounts) WITH ORDINALITY AS r (account, i) LIMIT cardinality(accounts)) AS c
     WHERE g.account = c.account AND g.seq = seqs[c.i];
     GET DIAGNOSTICS changed = ROW_COUNT;
@@ -151,12 +194,12 @@ BEGIN
 END $$;
 
 CREATE FUNCTION orbs.update_accounts(keys bigint[], clocks bigint[], seqs bigint[], paids bigint[], bonuses bigint[], helds bigint[],
-    dues bigint[]) RETURNS void LANGUAGE plpgsql AS $$
+    dues bigint[], frozens boolean[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     changed bigint;
 BEGIN
     UPDATE orbs.account AS a SET clock = clocks[c.i], seq = seqs[c.i], paid = paids[c.i], bonus = bonuses[c.i], held = helds[c.i],
-        next_due = dues[c.i]
+        next_due = dues[c.i], frozen = frozens[c.i]
     FROM (SELECT key, i::integer FROM unnest(keys) WITH ORDINALITY AS r (key, i) LIMIT cardinality(keys)) AS c
     WHERE a.key = c.key;
     GET DIAGNOSTICS changed = ROW_COUNT;
@@ -170,5 +213,3 @@ BEGIN
     SELECT accounts[i], seqs[i], ats[i], causes[i], ids[i], all_lines[i]::jsonb, paids[i], bonuses[i], helds[i], shortfalls[i]
     FROM generate_subscripts(accounts, 1) AS i;
 END $$;
-
-UPDATE orbs.setting SET value = '6' WHERE name = 'version';

@@ -200,12 +200,14 @@ fn entries(client: &mut Client, after: i64, limit: usize) -> Result<Vec<(Cursor,
     let sql = "SELECT f.number, f.digest, jsonb_build_object('account', a.id, 'seq', e.seq, 'at', e.at, \
         'cause', e.cause, 'id', e.id, 'paid', e.paid, 'bonus', e.bonus, 'held', e.held, 'shortfall', e.shortfall, \
         'note', coalesce(CASE WHEN e.cause = ANY ($3) \
-            THEN (SELECT note FROM orbs.hold WHERE id = e.id) END, ''), \
+            THEN (SELECT note FROM orbs.hold WHERE id = e.id) ELSE r.note END, ''), 'author', coalesce(r.author, ''), \
+        'hold', CASE WHEN e.cause = 'refund' THEN (SELECT hold FROM orbs.refund WHERE id = e.id) END, \
         'lines', coalesce((SELECT jsonb_agg(jsonb_build_object('grant', g.id, 'bucket', g.bucket, 'available', l->1, \
             'held', l->2, 'captured', l->3) ORDER BY g.seq) \
             FROM jsonb_array_elements(e.lines) AS l \
             JOIN orbs.grants AS g ON g.account = e.account AND g.seq = (l->>0)::bigint), '[]'))::text \
         FROM orbs.feed AS f JOIN orbs.entry AS e ON e.position = f.position JOIN orbs.account AS a ON a.key = e.account \
+        LEFT JOIN orbs.remark AS r ON r.cause = e.cause AND r.id = e.id \
         WHERE f.number > $1 ORDER BY f.number LIMIT $2";
     let of_holds: Vec<_> =
         Cause::ALL.iter().filter(|cause| cause.row().hold.is_some()).map(|cause| cause.name()).collect();

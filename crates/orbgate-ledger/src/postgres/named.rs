@@ -28,6 +28,11 @@ pub(crate) struct Named<'c> {
     pub(crate) resolved: BTreeSet<&'c Id>,
     pub(crate) revocations: BTreeSet<&'c Id>,
     pub(crate) extensions: BTreeSet<&'c Id>,
+    pub(crate) refunds: BTreeSet<&'c Id>,
+    /// The holds that are refunded, and the grants that might take what their grants can't.
+    pub(crate) refunded: BTreeSet<&'c Id>,
+    pub(crate) renewed: BTreeSet<Id>,
+    pub(crate) freezes: BTreeSet<&'c Id>,
     /// How much the holds of an account take, and how much of that might be bonus orbs.
     pub(crate) taken: BTreeMap<&'c AccountId, (Orbs, Orbs)>,
     /// What is captured.
@@ -54,7 +59,8 @@ impl<'c> Named<'c> {
             match command {
                 Command::Grant(grant) => {
                     named.grants.insert(&grant.id);
-                    named.new_accounts.extend((grant.amount > Orbs::ZERO).then_some(&grant.account));
+                    let opens = grant.amount > Orbs::ZERO && !grant.existing;
+                    named.new_accounts.extend(opens.then_some(&grant.account));
                 }
                 Command::Revoke(revoke) => {
                     named.grants.insert(&revoke.grant);
@@ -80,6 +86,14 @@ impl<'c> Named<'c> {
                         named.captures.push((&settle.hold, amount));
                     }
                 }
+                Command::Refund(refund) => {
+                    named.holds.insert(&refund.hold);
+                    named.resolved.insert(&refund.hold);
+                    named.refunds.insert(&refund.id);
+                    named.refunded.insert(&refund.hold);
+                    named.renewed.extend([Bucket::Paid, Bucket::Bonus].into_iter().filter_map(|of| refund.grant(of)));
+                }
+                Command::Freeze(freeze) => drop(named.freezes.insert(&freeze.id)),
                 Command::Balance(account) => drop(named.seen.insert(account)),
                 Command::Holds(account) => drop(named.listed.insert(account)),
             }

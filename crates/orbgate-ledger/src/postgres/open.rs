@@ -28,10 +28,13 @@ use crate::watch::Leap;
 /// Version 1 of the schema.
 const SCHEMA: &str = include_str!("schema.sql");
 
+/// The functions of the newest version. They name columns only when they run.
+const FUNCTIONS: &str = include_str!("batch.sql");
+
 type Upgrade = fn(&mut Client) -> Result<(), Failed>;
 
 /// What brings a version up to date with the next one.
-const UPGRADES: [Upgrade; 5] = [
+const UPGRADES: [Upgrade; 6] = [
     |database| database.batch_execute(include_str!("upgrade.sql")),
     |database| {
         // No program of an older version writes meanwhile.
@@ -42,7 +45,14 @@ const UPGRADES: [Upgrade; 5] = [
     },
     |database| database.batch_execute(include_str!("until.sql")),
     |database| database.batch_execute(include_str!("due.sql")),
-    |database| database.batch_execute(include_str!("batch.sql")),
+    |database| {
+        database.batch_execute(FUNCTIONS)?;
+        database.batch_execute("UPDATE orbs.setting SET value = '6' WHERE name = 'version'")
+    },
+    |database| {
+        database.batch_execute(include_str!("people.sql"))?;
+        database.batch_execute(FUNCTIONS)
+    },
 ];
 
 /// For how long commands are sent again.

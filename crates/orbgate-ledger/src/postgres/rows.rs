@@ -36,16 +36,17 @@ pub(crate) fn strange<E>(_: E) -> Failed {
 
 macro_rules! select {
     (account) => {
-        "key, id, clock, seq, paid, bonus, held, next_due"
+        "key, id, clock, seq, paid, bonus, held, next_due, frozen"
     };
     (account a) => {
         "a.key, a.id, a.clock, a.seq, a.paid, a.bonus, a.held, a.next_due"
     };
     (grants) => {
-        "account, seq, id, bucket, amount, expires_at, at, available, held, captured, expired, revoked"
+        "account, seq, id, bucket, amount, expires_at, at, available, held, captured, expired, revoked, refunded"
     };
     (grants g) => {
-        "g.account, g.seq, g.id, g.bucket, g.amount, g.expires_at, g.at, g.available, g.held, g.captured, g.expired, g.revoked"
+        "g.account, g.seq, g.id, g.bucket, g.amount, g.expires_at, g.at, g.available, g.held, g.captured, g.expired, g.revoked, \
+         g.refunded"
     };
     (hold) => {
         "id, account, amount, bonus_allowed, ttl, note, at, lines::text, bonus, expires_at, state, requested, captured, \
@@ -105,6 +106,8 @@ pub(crate) fn read(client: &mut Client, named: &Named<'_>, skips: bool, given: O
     if !more.is_empty() {
         let statements = of_some(&read, named, &more);
         read.add(client, &statements, given, &mut ranks)?;
+    }
+    if !more.is_empty() || !named.refunded.is_empty() {
         let lines = read.lines(named);
         if !lines.is_empty() {
             read.add(client, &[of_lines(lines)], given, &mut ranks)?;
@@ -120,7 +123,7 @@ fn of_all<'n>(named: &'n Named<'_>, skips: bool) -> Statement<'n> {
         texts(ids.iter().copied())
     }
     let buckets: Vec<_> = named.buckets().into_iter().map(Bucket::name).collect();
-    let sql = "SELECT what, columns FROM orbs.read($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    let sql = "SELECT what, columns FROM orbs.read($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     Statement::new(sql)
         .with(texts(named.accounts.iter().copied()), Type::TEXT_ARRAY)
         .with(ids(&named.resolved), Type::TEXT_ARRAY)
@@ -129,9 +132,12 @@ fn of_all<'n>(named: &'n Named<'_>, skips: bool) -> Statement<'n> {
         .with(texts(named.taken.keys().copied()), Type::TEXT_ARRAY)
         .with(buckets, Type::TEXT_ARRAY)
         .with(named.most_grants(), Type::INT8)
-        .with(ids(&named.grants), Type::TEXT_ARRAY)
+        .with(texts(named.grants.iter().copied().chain(&named.renewed)), Type::TEXT_ARRAY)
         .with(ids(&named.revocations), Type::TEXT_ARRAY)
         .with(ids(&named.extensions), Type::TEXT_ARRAY)
+        .with(ids(&named.refunds), Type::TEXT_ARRAY)
+        .with(ids(&named.refunded), Type::TEXT_ARRAY)
+        .with(ids(&named.freezes), Type::TEXT_ARRAY)
         .with(skips, Type::BOOL)
 }
 
@@ -249,11 +255,24 @@ impl Read {
             4 => self.add_grant(&row, ranks)?,
             5 => {
                 let revoked = columns::revocation(&row).map_err(strange)?;
-                self.rows.revocations.insert(revoked.1.id.clone(), revoked);
+                self.rows.revocations.insert(revoked.receipt.id.clone(), revoked);
             }
             6 => {
                 let extended = columns::extension(&row).map_err(strange)?;
                 self.rows.extensions.insert(extended.1.id.clone(), extended);
+            }
+            7 => {
+                let refund = columns::refund(&row).map_err(strange)?;
+                self.rows.refunds.insert(refund.receipt.id.clone(), refund);
+            }
+            8 => {
+                let entry = columns::entry(&row).map_err(strange)?;
+                let captured = entry.captured().map_err(|stop| Failed::Wrong(stop.error()))?;
+                self.rows.captured.insert(entry.id, captured);
+            }
+            9 => {
+                let freeze = columns::freeze(&row).map_err(strange)?;
+                self.rows.freezes.insert(freeze.receipt.id.clone(), freeze);
             }
             _ => return Err(strange(())),
         }
@@ -281,7 +300,7 @@ impl Read {
 
     fn add_grant(&mut self, row: &impl Columns, ranks: &mut Ranks) -> Result<(), Failed> {
         let grant = columns::grant(row).map_err(strange)?;
-        let why = row.key(12).map_err(strange)?;
+        let why = row.key(13).map_err(strange)?;
         if why == FIRST || why == HELD {
             let bucket = (why == FIRST).then_some(grant.bucket);
             ranks.entry((grant.account, bucket)).or_default().insert(grant.rank());
@@ -310,11 +329,18 @@ impl Read {
         let ends = |hold: &&HoldRow| {
             let account = hold.account.and_then(|key| self.rows.accounts.get(&key));
             let is_due = |account: &AccountRow| hold.expires_at <= account.clock.max(self.now);
-            hold.state == State::Pending
-                && account.is_some_and(|account| named.resolved.contains(&hold.id) || is_due(account))
+            let is_refunded = named.refunded.contains(&hold.id) && account.is_some();
+            is_refunded
+                || hold.state == State::Pending
+                    && account.is_some_and(|account| named.resolved.contains(&hold.id) || is_due(account))
         };
         let holds = self.rows.holds.values().filter(ends);
         let lines = holds.filter_map(|hold| Some((hold.account?, &hold.lines)));
+        let captured = self.rows.captured.iter().filter_map(|(hold, lines)| {
+            let account = self.rows.holds.get(hold)?.account?;
+            self.rows.accounts.contains_key(&account).then_some((account, lines))
+        });
+        let lines = lines.chain(captured);
         let lines = lines.flat_map(|(account, lines)| lines.iter().map(move |(seq, _)| (account, *seq)));
         lines.filter(|line| !self.rows.grants.contains_key(line)).collect()
     }
@@ -347,7 +373,7 @@ impl Read {
 }
 
 /// The version of the schema that this program reads and writes.
-pub(crate) const VERSION: &str = "6";
+pub(crate) const VERSION: &str = "7";
 
 pub(crate) fn another_version(version: &str) -> Failed {
     wrong(format!("the version of the ledger is `{version}`; this program knows `{VERSION}`"))

@@ -1,8 +1,10 @@
 //! Checks a ledger, in short reads.
 
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use crate::columns;
+use crate::answer::Refunded;
+use crate::columns::{self, Columns as _};
 use crate::error::Error;
 use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow};
 use crate::postgres::client::Client;
@@ -11,7 +13,7 @@ use crate::postgres::failed::Failed;
 use crate::postgres::feed;
 use crate::postgres::open::Connection;
 use crate::postgres::rows::select;
-use crate::value::{AccountId, Id};
+use crate::value::{AccountId, Id, Orbs};
 use crate::verify::{Faults, Fold};
 
 /// A page is read in one snapshot.
@@ -53,6 +55,7 @@ struct Read {
     holds: Vec<HoldRow>,
     account: Vec<AccountRow>,
     grants: Vec<GrantRow>,
+    refunds: Vec<(Refunded, Orbs)>,
 }
 
 fn verify_account(connection: &mut Connection, key: i64, id: String, faults: &mut Faults) -> Result<(), Error> {
@@ -72,7 +75,7 @@ fn verify_account(connection: &mut Connection, key: i64, id: String, faults: &mu
             fold.hold(hold, faults);
         }
         if let (true, Some(account)) = (is_last, read.account.first()) {
-            fold.finish(account, &read.grants, faults);
+            fold.finish(account, &read.grants, &read.refunds, faults);
             return Ok(());
         }
     }
@@ -95,12 +98,18 @@ fn read(client: &mut Client, key: i64, seq: i64, open: &[Id]) -> Result<Result<R
     let account = client.query(sql, &[(&key, Type::INT8)])?;
     let sql = concat!("SELECT ", select!(grants), " FROM orbs.grants WHERE account = $1");
     let grants = client.query(sql, &[(&key, Type::INT8)])?;
+    let sql = "SELECT r.id, r.account, r.hold, r.amount, r.bonus, r.expires_at, r.at, r.stated, a.id, coalesce(h.captured, 0)::bigint \
+         FROM orbs.refund AS r JOIN orbs.account AS a ON a.key = r.account LEFT JOIN orbs.hold AS h ON h.id = r.hold \
+         WHERE r.account = $1";
+    let refunds = client.query(sql, &[(&key, Type::INT8)])?;
+    let refund = |row: &Row| Ok((columns::refund(row)?.receipt, row.orbs(9)?));
     let read = || {
         Ok(Read {
             entries: entries.iter().map(columns::entry).collect::<Result<_, Strange>>()?,
             holds: holds.iter().map(columns::hold).collect::<Result<_, Strange>>()?,
             account: account.iter().map(columns::account).collect::<Result<_, Strange>>()?,
             grants: grants.iter().map(columns::grant).collect::<Result<_, Strange>>()?,
+            refunds: refunds.iter().map(refund).collect::<Result<_, Strange>>()?,
         })
     };
     Ok(read())

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use tokio_postgres::types::Type;
 
-use crate::answer::{Extended, Revoked};
+use crate::answer::{Extended, Frozen, Refunded, Revoked};
 use crate::model::Rows;
-use crate::plan::{HoldRow, Settlement};
+use crate::plan::{HoldRow, Receipt, Remark, Settlement};
 use crate::postgres::client::Statement;
 use crate::postgres::named::Named;
 use crate::postgres::rows::{number, texts};
-use crate::value::Millis;
+use crate::value::{Id, Millis};
 
 /// A statement with more columns of rows, as arrays.
 macro_rules! columns {
@@ -34,6 +34,7 @@ pub(crate) fn write<'r>(before: &'r Rows, after: &'r Rows) -> Vec<Statement<'r>>
         holds.partition(|hold| before.holds.contains_key(&hold.id));
     let mut all = Vec::new();
     insert(before, after, &new_holds, &mut all);
+    insert_of_people(before, after, &mut all);
     update(before, after, &old_holds, &mut all);
     if all.is_empty() { all } else { vec![Statement::calls(all)] }
 }
@@ -42,8 +43,8 @@ fn insert<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
     let mut grants: Vec<_> =
         after.grants.iter().filter(|(key, _)| !before.grants.contains_key(*key)).map(|(_, grant)| grant).collect();
     grants.sort_by_key(|grant| &grant.id);
-    let revocations: Vec<&(i64, Revoked)> =
-        after.revocations.values().filter(|(_, revoked)| !before.revocations.contains_key(&revoked.id)).collect();
+    let revocations: Vec<&Receipt<Revoked>> =
+        after.revocations.values().filter(|row| !before.revocations.contains_key(&row.receipt.id)).collect();
     let extensions: Vec<&(Millis, Extended)> =
         after.extensions.values().filter(|(_, extended)| !before.extensions.contains_key(&extended.id)).collect();
     if !holds.is_empty() {
@@ -63,15 +64,17 @@ fn insert<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
             number(grant.captured.get()) => INT8_ARRAY,
             number(grant.expired.get()) => INT8_ARRAY,
             number(grant.revoked.get()) => INT8_ARRAY,
+            number(grant.refunded.get()) => INT8_ARRAY,
         ));
     }
     if !revocations.is_empty() {
         all.push(rows!("orbs.insert_revocations", revocations, |row|
-            row.1.id.as_str() => TEXT_ARRAY,
-            row.0 => INT8_ARRAY,
-            row.1.grant.as_str() => TEXT_ARRAY,
-            number(row.1.amount.get()) => INT8_ARRAY,
-            number(row.1.at.get()) => INT8_ARRAY,
+            row.receipt.id.as_str() => TEXT_ARRAY,
+            row.account => INT8_ARRAY,
+            row.receipt.grant.as_str() => TEXT_ARRAY,
+            number(row.receipt.amount.get()) => INT8_ARRAY,
+            number(row.receipt.at.get()) => INT8_ARRAY,
+            stated(row) => INT8_ARRAY,
         ));
     }
     if !extensions.is_empty() {
@@ -83,6 +86,49 @@ fn insert<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
             number(row.1.at.get()) => INT8_ARRAY,
         ));
     }
+}
+
+/// New rows of what people do: refunds and freezes, and what their commands say.
+fn insert_of_people<'r>(before: &'r Rows, after: &'r Rows, all: &mut Vec<Statement<'r>>) {
+    let refunds: Vec<&Receipt<Refunded>> =
+        after.refunds.values().filter(|row| !before.refunds.contains_key(&row.receipt.id)).collect();
+    let freezes: Vec<&Receipt<Frozen>> =
+        after.freezes.values().filter(|row| !before.freezes.contains_key(&row.receipt.id)).collect();
+    let remarks: Vec<(&(&str, Id), &Remark)> =
+        after.remarks.iter().filter(|(key, _)| !before.remarks.contains_key(*key)).collect();
+    if !refunds.is_empty() {
+        all.push(rows!("orbs.insert_refunds", refunds, |row|
+            row.receipt.id.as_str() => TEXT_ARRAY,
+            row.account => INT8_ARRAY,
+            row.receipt.hold.as_str() => TEXT_ARRAY,
+            number(row.receipt.amount.get()) => INT8_ARRAY,
+            number(row.receipt.bonus.get()) => INT8_ARRAY,
+            row.receipt.expires_at.map(|time| number(time.get())) => INT8_ARRAY,
+            number(row.receipt.at.get()) => INT8_ARRAY,
+            stated(row) => INT8_ARRAY,
+        ));
+    }
+    if !freezes.is_empty() {
+        all.push(rows!("orbs.insert_freezes", freezes, |row|
+            row.receipt.id.as_str() => TEXT_ARRAY,
+            row.account => INT8_ARRAY,
+            row.receipt.frozen => BOOL_ARRAY,
+            number(row.receipt.at.get()) => INT8_ARRAY,
+        ));
+    }
+    if !remarks.is_empty() {
+        all.push(rows!("orbs.insert_remarks", remarks, |row|
+            row.0.0 => TEXT_ARRAY,
+            row.0.1.as_str() => TEXT_ARRAY,
+            row.1.note.as_str() => TEXT_ARRAY,
+            row.1.author.as_str() => TEXT_ARRAY,
+        ));
+    }
+}
+
+/// The amount that a command stated.
+fn stated<R>(row: &Receipt<R>) -> Option<i64> {
+    row.stated.map(|amount| number(amount.get()))
 }
 
 fn new_holds<'r>(holds: &[&'r HoldRow]) -> Statement<'r> {
@@ -140,6 +186,7 @@ fn update<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
             number(grant.captured.get()) => INT8_ARRAY,
             number(grant.expired.get()) => INT8_ARRAY,
             number(grant.revoked.get()) => INT8_ARRAY,
+            number(grant.refunded.get()) => INT8_ARRAY,
         ));
     }
     if !accounts.is_empty() {
@@ -151,6 +198,7 @@ fn update<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
             number(account.bonus.get()) => INT8_ARRAY,
             number(account.held.get()) => INT8_ARRAY,
             account.next_due.map(|due| number(due.get())) => INT8_ARRAY,
+            account.frozen => BOOL_ARRAY,
         ));
     }
     if !after.entries.is_empty() {

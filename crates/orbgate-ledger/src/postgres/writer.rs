@@ -240,6 +240,8 @@ const fn is_repeated(answer: &Answer) -> bool {
         Answer::Revoked(done) => done.repeated,
         Answer::Extended(done) => done.repeated,
         Answer::Settled(done) => done.repeated,
+        Answer::Refunded(done) => done.repeated,
+        Answer::Frozen(done) => done.repeated,
         Answer::Hold(HoldAnswer::Held { repeated, .. }) => *repeated,
         Answer::Hold(HoldAnswer::Denied(_)) | Answer::Balance(_) | Answer::Holds(_) => false,
     }

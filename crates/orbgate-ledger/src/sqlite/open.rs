@@ -16,7 +16,7 @@ const APPLICATION: i32 = 0x6f72_6273;
 type Migration = fn(&Connection) -> Result<(), Stop>;
 
 /// Each migration, from an empty file on. The number of those that a file has is its `user_version`.
-const MIGRATIONS: [Migration; 3] = [
+const MIGRATIONS: [Migration; 4] = [
     |file| Ok(file.execute_batch(include_str!("schema.sql"))?),
     |file| Ok(file.execute_batch(include_str!("rank.sql"))?),
     |file| {
@@ -24,6 +24,7 @@ const MIGRATIONS: [Migration; 3] = [
         rows::number_all(file)?;
         Ok(file.execute_batch(include_str!("fed.sql"))?)
     },
+    |file| Ok(file.execute_batch(include_str!("people.sql"))?),
 ];
 
 /// How long a command waits for another process that writes.

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
-use crate::answer::{Cursor, Entry, Extended, Revoked};
-use crate::cause::State;
-use crate::columns::{Columns, account, entry, extension, grant, hold, revocation};
+use crate::answer::{Cursor, Entry, Extended, Frozen, Refunded, Revoked};
+use crate::cause::{Cause, State};
+use crate::columns::{Columns, account, entry, extension, freeze, grant, hold, refund, revocation};
 use crate::command::Command;
 use crate::error::Error;
 use crate::feed::Place;
-use crate::log;
-use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow, Settlement, Stop, Tables, broken, first};
+use crate::log::{self, Told};
+use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow, Receipt, Remark, Settlement, Stop, Tables, broken, first};
 use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
 
 /// The rows, within a transaction.
@@ -71,11 +71,12 @@ impl From<rusqlite::Error> for Stop {
 /// A statement that selects rows in the order of `columns`. A literal: nothing is put together while a commit runs.
 macro_rules! select {
     (account $rest:literal) => {
-        concat!("SELECT key, id, clock, seq, paid, bonus, held, next_due FROM account ", $rest)
+        concat!("SELECT key, id, clock, seq, paid, bonus, held, next_due, frozen FROM account ", $rest)
     };
     (grants $rest:literal) => {
         concat!(
-            "SELECT account, seq, id, bucket, amount, expires_at, at, available, held, captured, expired, revoked FROM grants ",
+            "SELECT account, seq, id, bucket, amount, expires_at, at, available, held, captured, expired, revoked, \
+             refunded FROM grants ",
             $rest
         )
     };
@@ -98,6 +99,19 @@ macro_rules! ranked {
             select!(grants "INDEXED BY grants_rank WHERE account = ?1 AND bucket = ?2 AND available > 0 "),
             $also,
             " ORDER BY ifnull(expires_at, 9007199254740992), seq ",
+            $rest
+        )
+    };
+}
+
+/// Refunds with the names of their accounts, and more columns.
+macro_rules! refunds {
+    ($more:literal, $rest:literal) => {
+        concat!(
+            "SELECT refund.id, refund.account, refund.hold, refund.amount, refund.bonus, refund.expires_at, refund.at, \
+             refund.stated, account.id",
+            $more,
+            " FROM refund JOIN account ON account.key = refund.account ",
             $rest
         )
     };
@@ -233,6 +247,13 @@ impl<'c> Rows<'c> {
         self.all(select!(grants "WHERE account = ?1"), [account], |row| grant(row))
     }
 
+    /// The refunds of an account, each with what its hold captured.
+    pub(crate) fn refunds(&self, account: i64) -> Result<Vec<(Refunded, Orbs)>, Stop> {
+        let sql =
+            refunds!(", ifnull(hold.captured, 0)", "LEFT JOIN hold ON hold.id = refund.hold WHERE refund.account = ?1");
+        self.all(sql, [account], |row| Ok((refund(row)?.receipt, row.orbs(9)?)))
+    }
+
     pub(crate) fn entries_of(&self, account: i64, after: u64, limit: u32) -> Result<Vec<EntryRow>, Stop> {
         let sql = select!(entry "WHERE account = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
         self.all(sql, params![account, number(after)?, limit], |row| entry(row))
@@ -293,17 +314,29 @@ impl<'c> Rows<'c> {
         last.map_or_else(|| self.start(), Ok)
     }
 
+    /// What an entry tells in addition to what moved.
+    fn told(&self, row: &EntryRow) -> Result<Told, Stop> {
+        let (of, id, mut told) = (row.cause.row(), row.id.as_str(), Told::default());
+        if of.hold.is_some() {
+            let note = self.one("SELECT note FROM hold WHERE id = ?1", [id], |row| row.name(0, Note::new))?;
+            told.note = note.unwrap_or_default();
+        }
+        if of.has_remark {
+            let sql = "SELECT note, author FROM remark WHERE cause = ?1 AND id = ?2";
+            let remark = |row: &Row<'_>| Ok((row.name(0, Note::new)?, row.name(1, Note::new)?));
+            (told.note, told.author) = self.one(sql, [row.cause.name(), id], remark)?.unwrap_or_default();
+        }
+        if row.cause == Cause::Refund {
+            told.hold = self.one("SELECT hold FROM refund WHERE id = ?1", [id], |row| row.name(0, Id::new))?;
+        }
+        Ok(told)
+    }
+
     fn named(&self, row: &EntryRow) -> Result<Entry, Stop> {
         let account =
             self.one("SELECT id FROM account WHERE key = ?1", [row.account], |row| row.name(0, AccountId::new))?;
         let account = account.ok_or_else(|| broken("an entry has no account"))?;
-        let note = match row.cause.row().hold {
-            Some(_) => {
-                self.one("SELECT note FROM hold WHERE id = ?1", [row.id.as_str()], |row| row.name(0, Note::new))?
-            }
-            None => None,
-        };
-        log::entry(row, account, note.unwrap_or_default(), |seq| {
+        log::entry(row, account, self.told(row)?, |seq| {
             let sql = "SELECT id, bucket FROM grants WHERE account = ?1 AND seq = ?2";
             let named = |row: &Row<'_>| Ok((row.name(0, Id::new)?, row.word(1, Bucket::from_name)?));
             let grant = self.one(sql, params![row.account, number(seq)?], named)?;
@@ -339,9 +372,10 @@ impl Tables for Rows<'_> {
     }
 
     fn update_account(&mut self, account: &AccountRow) -> Result<(), Stop> {
-        let AccountRow { key, clock, seq, paid, bonus, held, next_due, .. } = account;
+        let AccountRow { key, clock, seq, paid, bonus, held, next_due, frozen, .. } = account;
         self.change(
-            "UPDATE account SET clock = ?2, seq = ?3, paid = ?4, bonus = ?5, held = ?6, next_due = ?7 WHERE key = ?1",
+            "UPDATE account SET clock = ?2, seq = ?3, paid = ?4, bonus = ?5, held = ?6, next_due = ?7, frozen = ?8 \
+             WHERE key = ?1",
             params![
                 key,
                 number(clock.get())?,
@@ -349,7 +383,8 @@ impl Tables for Rows<'_> {
                 number(paid.get())?,
                 number(bonus.get())?,
                 number(held.get())?,
-                next_due.map(|due| number(due.get())).transpose()?
+                next_due.map(|due| number(due.get())).transpose()?,
+                frozen,
             ],
         )?;
         if let Some(known) = self.changing(*key) {
@@ -442,9 +477,9 @@ impl Tables for Rows<'_> {
 
     fn insert_grant(&mut self, grant: &GrantRow) -> Result<(), Stop> {
         let GrantRow { account, seq, id, bucket, amount, expires_at, at, .. } = grant;
-        let GrantRow { available, held, captured, expired, revoked, .. } = grant;
+        let GrantRow { available, held, captured, expired, revoked, refunded, .. } = grant;
         self.change(
-            "INSERT INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            "INSERT INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
             params![
                 account,
                 number(*seq)?,
@@ -458,6 +493,7 @@ impl Tables for Rows<'_> {
                 number(captured.get())?,
                 number(expired.get())?,
                 number(revoked.get())?,
+                number(refunded.get())?,
             ],
         )?;
         if let Some(grants) = self.changing(*account).and_then(Known::few) {
@@ -467,10 +503,10 @@ impl Tables for Rows<'_> {
     }
 
     fn update_grant(&mut self, grant: &GrantRow) -> Result<(), Stop> {
-        let GrantRow { account, seq, available, held, captured, expired, revoked, .. } = grant;
+        let GrantRow { account, seq, available, held, captured, expired, revoked, refunded, .. } = grant;
         self.change(
-            "UPDATE grants SET available = ?3, held = ?4, captured = ?5, expired = ?6, revoked = ?7 \
-             WHERE account = ?1 AND seq = ?2",
+            "UPDATE grants SET available = ?3, held = ?4, captured = ?5, expired = ?6, revoked = ?7, \
+             refunded = ?8 WHERE account = ?1 AND seq = ?2",
             params![
                 account,
                 number(*seq)?,
@@ -479,15 +515,15 @@ impl Tables for Rows<'_> {
                 number(captured.get())?,
                 number(expired.get())?,
                 number(revoked.get())?,
+                number(refunded.get())?,
             ],
         )?;
         if let Some(grants) = self.changing(*account).and_then(Known::few) {
-            grants.retain_mut(|known| {
-                if known.seq == *seq {
-                    known.clone_from(grant);
-                }
-                known.available > Orbs::ZERO || known.held > Orbs::ZERO
-            });
+            // One that was closed isn't among them, and a refund opens it again.
+            grants.retain(|known| known.seq != *seq);
+            if grant.available > Orbs::ZERO || grant.held > Orbs::ZERO {
+                grants.push(grant.clone());
+            }
         }
         Ok(())
     }
@@ -552,17 +588,67 @@ impl Tables for Rows<'_> {
         )
     }
 
-    fn revocation(&mut self, id: &Id) -> Result<Option<(i64, Revoked)>, Stop> {
-        let sql = "SELECT revocation.id, revocation.account, grant_id, amount, at, account.id FROM revocation \
+    fn revocation(&mut self, id: &Id) -> Result<Option<Receipt<Revoked>>, Stop> {
+        let sql = "SELECT revocation.id, revocation.account, grant_id, amount, at, stated, account.id FROM revocation \
              JOIN account ON account.key = revocation.account WHERE revocation.id = ?1";
         self.one(sql, [id.as_str()], |row| revocation(row))
     }
 
-    fn insert_revocation(&mut self, account: i64, receipt: &Revoked) -> Result<(), Stop> {
-        let Revoked { id, grant, amount, at, .. } = receipt;
+    fn insert_revocation(&mut self, row: &Receipt<Revoked>) -> Result<(), Stop> {
+        let Revoked { id, grant, amount, at, .. } = &row.receipt;
         let (amount, at) = (number(amount.get())?, number(at.get())?);
-        let sql = "INSERT INTO revocation (id, account, grant_id, amount, at) VALUES (?1, ?2, ?3, ?4, ?5)";
-        self.change(sql, params![id.as_str(), account, grant.as_str(), amount, at])
+        let sql = "INSERT INTO revocation (id, account, grant_id, amount, at, stated) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        self.change(sql, params![id.as_str(), row.account, grant.as_str(), amount, at, stated(row)?])
+    }
+
+    fn refund(&mut self, id: &Id) -> Result<Option<Receipt<Refunded>>, Stop> {
+        self.one(refunds!("", "WHERE refund.id = ?1"), [id.as_str()], |row| refund(row))
+    }
+
+    fn insert_refund(&mut self, row: &Receipt<Refunded>) -> Result<(), Stop> {
+        let Refunded { id, hold, amount, bonus, expires_at, at, .. } = &row.receipt;
+        self.change(
+            "INSERT INTO refund (id, account, hold, amount, bonus, expires_at, at, stated) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![
+                id.as_str(),
+                row.account,
+                hold.as_str(),
+                number(amount.get())?,
+                number(bonus.get())?,
+                expires_at.map(|time| number(time.get())).transpose()?,
+                number(at.get())?,
+                stated(row)?,
+            ],
+        )
+    }
+
+    fn refunded(&mut self, hold: &Id) -> Result<Orbs, Stop> {
+        let sql = "SELECT ifnull(sum(amount), 0) FROM refund WHERE hold = ?1";
+        Ok(self.one(sql, [hold.as_str()], |row| row.orbs(0))?.unwrap_or_default())
+    }
+
+    fn captured(&mut self, account: i64, hold: &Id) -> Result<Vec<(u64, Orbs)>, Stop> {
+        let sql = select!(entry "WHERE account = ?1 AND cause = 'capture' AND id = ?2");
+        let capture = self.one(sql, params![account, hold.as_str()], |row| entry(row))?;
+        capture.ok_or_else(|| broken("a capture has no entry"))?.captured()
+    }
+
+    fn freeze(&mut self, id: &Id) -> Result<Option<Receipt<Frozen>>, Stop> {
+        let sql = "SELECT freeze.id, freeze.account, freeze.frozen, at, account.id FROM freeze \
+             JOIN account ON account.key = freeze.account WHERE freeze.id = ?1";
+        self.one(sql, [id.as_str()], |row| freeze(row))
+    }
+
+    fn insert_freeze(&mut self, row: &Receipt<Frozen>) -> Result<(), Stop> {
+        let Frozen { id, frozen, at, .. } = &row.receipt;
+        let sql = "INSERT INTO freeze (id, account, frozen, at) VALUES (?1, ?2, ?3, ?4)";
+        self.change(sql, params![id.as_str(), row.account, frozen, number(at.get())?])
+    }
+
+    fn insert_remark(&mut self, cause: Cause, id: &Id, remark: &Remark) -> Result<(), Stop> {
+        let sql = "INSERT INTO remark (cause, id, note, author) VALUES (?1, ?2, ?3, ?4)";
+        self.change(sql, [cause.name(), id.as_str(), remark.note.as_str(), remark.author.as_str()])
     }
 
     fn extension(&mut self, id: &Id) -> Result<Option<(Millis, Extended)>, Stop> {
@@ -622,6 +708,11 @@ pub(crate) fn number_all(file: &Connection) -> Result<(), Stop> {
 /// A column of a settlement.
 fn settled(hold: &HoldRow, column: impl FnOnce(&Settlement) -> u64) -> Result<Option<i64>, Stop> {
     hold.settlement.as_ref().map(|settlement| number(column(settlement))).transpose()
+}
+
+/// The amount that a command stated.
+fn stated<R>(row: &Receipt<R>) -> Result<Option<i64>, Stop> {
+    row.stated.map(|amount| number(amount.get())).transpose()
 }
 
 /// Lines as a JSON array.

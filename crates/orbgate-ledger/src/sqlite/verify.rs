@@ -55,7 +55,8 @@ fn verify_account(connection: &Connection, account: AccountRow, faults: &mut Fau
                 }
             }
             let grants = rows.grants(account.key)?;
-            fold.finish(&rows.account_of(account.key)?, &grants, faults);
+            let refunds = rows.refunds(account.key)?;
+            fold.finish(&rows.account_of(account.key)?, &grants, &refunds, faults);
             return Ok(());
         }
     }

@@ -1,7 +1,7 @@
 //! Cases that are written by hand: commands and the answers that they must have.
 
 use crate::answer::{Answer, HoldAnswer};
-use crate::command::{Command, Extend, Grant, Hold, Revoke, Settle, Settlement};
+use crate::command::{Command, Extend, Freeze, Grant, Hold, Refund, Revoke, Settle, Settlement};
 use crate::error::Error;
 use crate::suite::subject::{Step, Subject};
 use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
@@ -60,18 +60,19 @@ fn parse(line: &str) -> Option<Step> {
     let number = |index| word(index)?.parse::<u64>().ok();
     let orbs = |index| Orbs::new(number(index)?).ok();
     let millis = |index| Millis::new(number(index)?).ok();
+    let until = words.iter().position(|word| *word == "until");
+    let until = until.and_then(|until| millis(until.saturating_add(1)));
     let command = match verb {
         "grant" => Command::Grant(Grant {
-            id: id(0)?,
-            account: account(1)?,
-            amount: orbs(2)?,
             bucket: if has("bonus") { Bucket::Bonus } else { Bucket::Paid },
-            expires_at: words
-                .iter()
-                .position(|word| *word == "until")
-                .and_then(|until| millis(until.saturating_add(1))),
+            expires_at: until,
+            existing: has("existing"),
+            ..Grant::new(id(0)?, account(1)?, orbs(2)?)
         }),
-        "revoke" => Command::Revoke(Revoke { id: id(0)?, account: account(1)?, grant: id(2)? }),
+        "revoke" => Command::Revoke(Revoke { amount: orbs(3), ..Revoke::new(id(0)?, account(1)?, id(2)?) }),
+        "refund" => Command::Refund(Refund { amount: orbs(2), expires_at: until, ..Refund::new(id(0)?, id(1)?) }),
+        "freeze" => Command::Freeze(Freeze::new(id(0)?, account(1)?, true)),
+        "unfreeze" => Command::Freeze(Freeze::new(id(0)?, account(1)?, false)),
         "hold" => Command::Hold(Hold {
             id: id(0)?,
             account: account(1)?,
@@ -113,8 +114,17 @@ fn short(answer: &Result<Answer, Error>) -> String {
                 (receipt.state.name(), receipt.captured, receipt.bonus, receipt.shortfall);
             format!("{state} {captured}, {bonus} bonus, {shortfall} short{late}{}", again(done.repeated))
         }
+        Ok(Answer::Refunded(done)) => {
+            let receipt = &done.receipt;
+            format!("refunded {}, {} bonus{}", receipt.amount, receipt.bonus, again(done.repeated))
+        }
+        Ok(Answer::Frozen(done)) => {
+            let did = if done.receipt.frozen { "frozen" } else { "unfrozen" };
+            format!("{did}{}", again(done.repeated))
+        }
         Ok(Answer::Balance(balance)) => {
-            format!("held {}, paid {}, bonus {}", balance.held, balance.paid, balance.bonus)
+            let frozen = if balance.frozen { ", frozen" } else { "" };
+            format!("held {}, paid {}, bonus {}{frozen}", balance.held, balance.paid, balance.bonus)
         }
         Ok(Answer::Holds(holds)) => {
             let holds: Vec<_> = holds.iter().map(|hold| format!("{} {}", hold.id, hold.amount)).collect();

@@ -10,7 +10,7 @@ mod subject;
 use core::fmt::{self, Display};
 
 use crate::answer::{Answer, Cursor, Entry, HoldAnswer};
-use crate::command::{Command, Extend, Grant, Hold, Revoke, Settle, Settlement};
+use crate::command::{Command, Extend, Freeze, Grant, Hold, Refund, Revoke, Settle, Settlement};
 use crate::error::Error;
 use crate::model::Model;
 use crate::value::{AccountId, Bucket, Id, MAX, Millis, Note, Orbs, Order};
@@ -111,6 +111,8 @@ const fn is_stored(answer: &Result<Answer, Error>) -> bool {
             | Answer::Revoked(_)
             | Answer::Extended(_)
             | Answer::Settled(_)
+            | Answer::Refunded(_)
+            | Answer::Frozen(_)
             | Answer::Hold(HoldAnswer::Held { .. }))
     )
 }
@@ -167,6 +169,12 @@ fn command(bytes: &[u8; 8], now: u64, generation: usize) -> Command {
     let orbs = |amount: u64| Orbs::new(amount.min(MAX)).unwrap_or_default();
     let duration = |milliseconds: u64| Millis::new(milliseconds.min(MAX)).unwrap_or_default();
     let ticks = |count: u8| TICK.saturating_mul(count.into());
+    // Some are settled long ago, and their grants have expired.
+    let before = |number: u8| {
+        let generation = generation.saturating_sub(usize::from(flags & 32 != 0));
+        Id::valid(format!("h{generation}.{}", one_of(number, IDS)))
+    };
+    let remark = |text: &str| Note::new(if flags & 16 == 0 { "" } else { text }).unwrap_or_default();
     let usual = one_of(id, IDS / 2);
     let random = usual.saturating_add(IDS / 2);
     // Which field of a usual command is changed.
@@ -178,20 +186,22 @@ fn command(bytes: &[u8; 8], now: u64, generation: usize) -> Command {
     });
     match verb {
         0..=19 => Command::Grant(Grant {
-            id: name("g", random),
-            account: account_id(account),
-            amount: orbs(match (amount, flags) {
-                (240.., 128..) => MAX.saturating_sub(amount.into()),
-                _ => (amount / 4).into(),
-            }),
             bucket: if flags & 1 == 0 { Bucket::Paid } else { Bucket::Bonus },
             // Often before the holds of it end.
             expires_at: (flags & 2 == 0).then(|| duration(now.saturating_add(ticks(other / 16)))),
+            existing: flags & 64 != 0,
+            note: remark("an invoice"),
+            author: remark("alice"),
+            ..Grant::new(
+                name("g", random),
+                account_id(account),
+                orbs(match (amount, flags) {
+                    (240.., 128..) => MAX.saturating_sub(amount.into()),
+                    _ => (amount / 4).into(),
+                }),
+            )
         }),
         20..=39 => Command::Grant(Grant {
-            id: name("g", usual),
-            account: account_id(usual.saturating_add(changed(0))),
-            amount: orbs(u64::from(usual.saturating_add(changed(1))).saturating_mul(3).saturating_add(5)),
             bucket: if (usual ^ changed(2)) & 4 == 0 { Bucket::Paid } else { Bucket::Bonus },
             expires_at: (usual & 1 == changed(3)).then(|| {
                 let start =
@@ -202,11 +212,24 @@ fn command(bytes: &[u8; 8], now: u64, generation: usize) -> Command {
                         .saturating_add(ticks(changed(4))),
                 )
             }),
+            note: remark("an invoice"),
+            ..Grant::new(
+                name("g", usual),
+                account_id(usual.saturating_add(changed(0))),
+                orbs(u64::from(usual.saturating_add(changed(1))).saturating_mul(3).saturating_add(5)),
+            )
         }),
-        40..=54 => Command::Revoke(Revoke {
-            id: name("r", usual & 1),
-            account: account_id((usual & 1).saturating_add(changed(0))),
-            grant: name("g", (usual & 1).saturating_add(changed(1).saturating_mul(3))),
+        40..=47 => Command::Revoke(Revoke {
+            author: remark("bob"),
+            ..Revoke::new(
+                name("r", usual & 1),
+                account_id((usual & 1).saturating_add(changed(0))),
+                name("g", (usual & 1).saturating_add(changed(1).saturating_mul(3))),
+            )
+        }),
+        48..=54 => Command::Revoke(Revoke {
+            amount: (flags & 1 == 0).then(|| orbs((amount / 16).into())),
+            ..Revoke::new(name("r", other), account_id(id), name("g", id))
         }),
         55..=94 => Command::Hold(Hold {
             id: name("h", usual),
@@ -239,9 +262,25 @@ fn command(bytes: &[u8; 8], now: u64, generation: usize) -> Command {
             hold: name("h", usual),
             settlement: Settlement::Capture(orbs(u64::from(usual / 2).saturating_add(changed(0).into()))),
         }),
-        201..=229 => Command::Settle(Settle { hold: name("h", id), settlement: Settlement::Void }),
-        230..=245 => Command::Balance(account_id(account)),
-        246..=255 => Command::Holds(account_id(account)),
+        201..=217 => Command::Settle(Settle { hold: name("h", id), settlement: Settlement::Void }),
+        218..=223 => Command::Refund(Refund {
+            amount: (usual & 1 == changed(0)).then(|| orbs(u64::from(usual / 2).saturating_add(changed(1).into()))),
+            expires_at: (usual & 2 == 0).then(|| duration(now.saturating_add(ticks(changed(2).saturating_add(200))))),
+            ..Refund::new(name("f", usual), name("h", usual.saturating_add(changed(3))))
+        }),
+        224..=238 => Command::Refund(Refund {
+            amount: (flags & 1 == 0).then(|| orbs((amount / 16).into())),
+            expires_at: (flags & 2 == 0).then(|| duration(now.saturating_add(ticks(ttl / 8)))),
+            note: remark("the answer was empty"),
+            author: remark("alice"),
+            ..Refund::new(name("f", other), before(usual))
+        }),
+        239..=244 => Command::Balance(account_id(account)),
+        245..=248 => Command::Holds(account_id(account)),
+        249..=255 => Command::Freeze(Freeze {
+            note: remark("a stolen key"),
+            ..Freeze::new(name("z", other), account_id(account), verb == 249 && flags & 1 == 0)
+        }),
     }
 }
 

@@ -27,7 +27,7 @@ bug 'commits are not synced' sqlite/open.rs 's/synchronous = FULL/synchronous = 
 bug 'an answer before the commit' sqlite/writer.rs 's/Ok(answer) => done.push((reply, Ok(answer))),/Ok(answer) => reply(Ok(answer)),/' crash
 bug 'a transaction that does not lock first' sqlite/writer.rs 's/BEGIN IMMEDIATE/BEGIN DEFERRED/' sqlite::a_transaction
 bug 'settled without compare-and-set' plan/hold.rs 's/if row.settlement.is_some() {/if false {/' 'conformance properties'
-bug 'the wrong order' plan/account.rs 's/(is(Bucket::Paid), expiry, seq)/(is(Bucket::Paid), seq, expiry)/' 'conformance properties'
+bug 'the wrong order' plan/rows.rs 's/(is(Bucket::Paid), expiry, seq)/(is(Bucket::Paid), seq, expiry)/' 'conformance properties'
 bug 'a bound that is not checked' value.rs 's/if number <= MAX {/if number <= u64::MAX {/' 'conformance properties'
 bug 'an expiry one millisecond late' plan/rows.rs 's/expiry <= time/expiry < time/; s/due <= now/due < now/' 'conformance properties'
 bug 'a clock that goes back' plan/account.rs 's/(now.max(account.clock), BTreeMap::new())/(now, BTreeMap::new())/' 'conformance properties'

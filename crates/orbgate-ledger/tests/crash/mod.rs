@@ -232,6 +232,8 @@ fn receipt(answer: &Result<Answer, Error>) -> Option<String> {
         Answer::Revoked(done) => serde_json::to_string(&done.receipt),
         Answer::Extended(done) => serde_json::to_string(&done.receipt),
         Answer::Settled(done) => serde_json::to_string(&done.receipt),
+        Answer::Refunded(done) => serde_json::to_string(&done.receipt),
+        Answer::Frozen(done) => serde_json::to_string(&done.receipt),
         Answer::Hold(HoldAnswer::Held { receipt, .. }) => serde_json::to_string(receipt),
         Answer::Hold(HoldAnswer::Denied(_)) | Answer::Balance(_) | Answer::Holds(_) => return None,
     };
@@ -271,7 +273,7 @@ fn command(round: u64, thread: u64, index: u64) -> Command {
         4 => Command::Extend(Extend { id: id(name(index)), hold: id(name(index - 2)), ttl: millis(3000) }),
         5 => Command::Settle(Settle { hold: id(name(index - 3)), settlement: Settlement::Void }),
         6 => Command::Settle(Settle { hold: id(name(index)), settlement: Settlement::Void }),
-        _ => Command::Revoke(Revoke { id: id(name(index)), account: account(&of), grant: id(name(index - 7)) }),
+        _ => Command::Revoke(Revoke::new(id(name(index)), account(&of), id(name(index - 7)))),
     }
 }
 

@@ -133,9 +133,9 @@ fn another_version_or_order_is_refused_and_defaults_do_not_matter() {
     assert!(matches!(Postgres::open(&url).unwrap().hold(hold("h", "a", 1)), Ok(HoldAnswer::Held { .. })));
     server.run(&url, "SET TRANSACTION READ WRITE; ALTER DATABASE CURRENT_DB RESET ALL");
     // Each batch looks at the version, because another process may bring the ledger up to date.
-    server.run(&url, "UPDATE orbs.setting SET value = '7' WHERE name = 'version'");
+    server.run(&url, "UPDATE orbs.setting SET value = '8' WHERE name = 'version'");
     for message in [ledger.balance(account("a")).unwrap_err(), Postgres::open(&url).unwrap_err()] {
-        assert!(message.to_string().contains("is `7`; this program knows `6`"), "{message}");
+        assert!(message.to_string().contains("is `8`; this program knows `7`"), "{message}");
     }
 }
 

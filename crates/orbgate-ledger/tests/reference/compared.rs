@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use orbgate_ledger::{
-    Answer, Bucket, Command, Cursor, Entry, Error, Grant, Hold, HoldAnswer, Ledger, Millis, Model, Order, State, suite,
+    Answer, Bucket, Command, Cursor, Denial, Entry, Error, Grant, Hold, HoldAnswer, Ledger, Millis, Model, Order,
+    State, suite,
 };
 use orbgate_testing::random::Random;
 use proptest::prelude::*;
@@ -147,6 +148,14 @@ fn histories_reach_what_was_missed_before() {
         let mut see = |what| *seen.entry(what).or_default() += 1;
         for Step { now, command } in suite::random(seed, 160) {
             let answer = reference.run(&command, now);
+            match &answer {
+                Err(Error::ExpiryNeeded) => see("a refund without a new expiry"),
+                Err(Error::TooMuch(_)) => see("too much"),
+                Ok(Answer::Hold(HoldAnswer::Denied(denied))) if denied.reason == Denial::Frozen => {
+                    see("a hold of a frozen account");
+                }
+                _ => {}
+            }
             let Command::Hold(hold) = command else { continue };
             match (&answer, holds.get(&hold.id)) {
                 (Ok(Answer::Hold(HoldAnswer::Held { repeated: false, .. })), _) => {
@@ -171,6 +180,10 @@ fn histories_reach_what_was_missed_before() {
         let expires: BTreeMap<_, Option<Millis>> =
             reference.grants.iter().map(|(_, grant)| (grant.id.clone(), grant.expires_at)).collect();
         for entry in &reference.log {
+            if entry.cause == orbgate_ledger::Cause::Refund {
+                let renews = entry.lines.iter().any(|line| line.captured < 0 && line.available == 0);
+                see(if renews { "a refund as a new grant" } else { "a refund" });
+            }
             let late = |entry: &Entry| {
                 let mut lines = entry.lines.iter().filter(|line| line.held < 0 && -line.held > line.captured);
                 lines.any(|line| expires[&line.grant].is_some_and(|ends| ends <= entry.at))
@@ -186,5 +199,5 @@ fn histories_reach_what_was_missed_before() {
         let ids: BTreeSet<_> = reference.holds.iter().map(|(hold, _)| &hold.id).collect();
         assert_eq!(ids.len(), reference.holds.len());
     }
-    assert!(seen.len() == 7 && seen.values().all(|count| *count > 5), "{seen:?}");
+    assert!(seen.len() == 12 && seen.values().all(|count| *count > 5), "{seen:?}");
 }

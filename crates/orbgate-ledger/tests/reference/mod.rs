@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use orbgate_ledger::{
     AccountId, Answer, Balance, Bucket, Cause, Command, Cursor, Denial, Denied, Done, Entry, Error, Extend, Extended,
-    Faults, Grant, Granted, Held, Hold, HoldAnswer, Id, Line, Millis, Note, Order, Page, Pending, Revoke, Revoked,
-    Settle, Settled, Settlement, State, suite,
+    Faults, Freeze, Frozen, Grant, Granted, Held, Hold, HoldAnswer, Id, Line, Millis, Note, Order, Page, Pending,
+    Refund, Refunded, Revoke, Revoked, Settle, Settled, Settlement, State, suite,
 };
 
 use crate::support::{id, millis, orbs};
@@ -27,7 +27,9 @@ pub(crate) struct Reference {
     log: Vec<Entry>,
     /// The grants, each with the number of its entry.
     grants: Vec<(u64, Granted)>,
-    revocations: Vec<Revoked>,
+    revocations: Vec<(Revoke, Revoked)>,
+    refunds: Vec<(Refund, Refunded)>,
+    freezes: Vec<Frozen>,
     /// The holds, each with its time.
     holds: Vec<(Hold, u64)>,
     extensions: Vec<(Extend, Extended)>,
@@ -173,7 +175,7 @@ impl Reference {
     }
 
     fn write(&mut self, account: &AccountId, at: u64, cause: Cause, id: &Id, lines: Vec<Line>, shortfall: u64) {
-        let is_of_a_hold = !matches!(cause, Cause::Grant | Cause::Revoke | Cause::GrantExpired | Cause::ClockReset);
+        let is_of_a_hold = matches!(cause, Cause::Hold | Cause::Capture | Cause::Void | Cause::HoldExpired);
         let note = self.held(id).filter(|_| is_of_a_hold).map_or_else(Note::default, |(hold, _)| hold.note.clone());
         let mut merged: BTreeMap<u64, Line> = BTreeMap::new();
         for line in lines {
@@ -197,6 +199,8 @@ impl Reference {
             id,
             lines: merged.into_values().collect(),
             note,
+            author: Note::default(),
+            hold: None,
             paid: zero,
             bonus: zero,
             held: zero,
@@ -208,6 +212,16 @@ impl Reference {
         (entry.paid, entry.bonus, entry.held) = (balance.paid, balance.bonus, balance.held);
     }
 
+    /// What the last entry's command says beside its content.
+    fn remark(&mut self, note: &Note, author: &Note) {
+        let entry = self.log.last_mut().unwrap();
+        (entry.note, entry.author) = (note.clone(), author.clone());
+    }
+
+    fn is_frozen(&self, account: &AccountId) -> bool {
+        self.freezes.iter().rev().find(|freeze| freeze.account == *account).is_some_and(|freeze| freeze.frozen)
+    }
+
     fn seq(&self, account: &AccountId) -> u64 {
         self.log.iter().filter(|entry| entry.account == *account).count() as u64
     }
@@ -217,7 +231,7 @@ impl Reference {
         let (paid, bonus) = (of(Bucket::Paid), of(Bucket::Bonus));
         let held = self.sum(account, |_| true, |id| self.reserved(id));
         let [posted, held, available, paid, bonus] = [paid + bonus + held, held, paid + bonus, paid, bonus].map(orbs);
-        Balance { account: account.clone(), posted, held, available, paid, bonus }
+        Balance { account: account.clone(), posted, held, available, paid, bonus, frozen: self.is_frozen(account) }
     }
 
     /// A command comes to an account: its time never goes back, and what has ended by then is written first.
@@ -258,9 +272,15 @@ impl Reference {
             self.grants.iter().filter(|(_, grant)| grant.expires_at.is_some_and(|ends| ends.get() > now)).collect();
         grants.sort_by_key(|(seq, grant)| (&grant.account, *seq));
         let gone = |grant: &Id| {
-            let lines = self.log.iter().filter(|entry| entry.cause != Cause::Revoke).flat_map(|entry| &entry.lines);
-            let kept: i64 =
-                lines.filter(|line| line.grant == *grant).map(|line| line.available + line.held + line.captured).sum();
+            let lines = self.log.iter().filter(|entry| entry.cause != Cause::Revoke);
+            let lines = lines.flat_map(|entry| entry.lines.iter().map(move |line| (entry.cause, line)));
+            // Nor has what a refund took to another grant.
+            let lines = lines.filter(|(cause, line)| *cause != Cause::Refund || line.available > 0);
+            let kept: i64 = lines
+                .map(|(_, line)| line)
+                .filter(|line| line.grant == *grant)
+                .map(|line| line.available + line.held + line.captured)
+                .sum();
             // What was revoked hasn't expired.
             self.granted(grant).unwrap().1.amount.get() - u64::try_from(kept).unwrap()
         };
@@ -286,15 +306,20 @@ impl Reference {
     }
 
     fn grant(&mut self, command: &Grant, now: u64) -> Result<Answer, Error> {
-        let Grant { id, account, amount, bucket, expires_at } = command.clone();
+        let Grant { id, account, amount, bucket, expires_at, existing, note, author } = command.clone();
         if amount.get() == 0 {
             return Err(Error::Zero);
         }
         let now = self.comes(&account, now);
-        let receipt = Granted { id: id.clone(), account: account.clone(), amount, bucket, expires_at, at: millis(now) };
+        let new_account = self.seq(&account) == 0;
+        let at = millis(now);
+        let receipt = Granted { id: id.clone(), account: account.clone(), amount, bucket, expires_at, new_account, at };
         if let Some((_, before)) = self.granted(&id) {
-            let receipt = Granted { at: before.at, ..receipt };
+            let receipt = Granted { at: before.at, new_account: before.new_account, ..receipt };
             return same(receipt == *before, Answer::Granted(Done { receipt, repeated: true }));
+        }
+        if existing && new_account {
+            return Err(Error::UnknownAccount);
         }
         if expires_at.is_some_and(|ends| ends.get() <= now) {
             return Err(Error::Expired);
@@ -305,27 +330,155 @@ impl Reference {
         self.grants.push((self.seq(&account) + 1, receipt.clone()));
         let line = self.line(&id, signed(amount.get()), 0, 0);
         self.write(&account, now, Cause::Grant, &id, vec![line], 0);
+        self.remark(&note, &author);
         self.clocks.insert(account, now);
         Ok(Answer::Granted(Done { receipt, repeated: false }))
     }
 
     fn revoke(&mut self, command: &Revoke, now: u64) -> Result<Answer, Error> {
-        let Revoke { id, account, grant } = command.clone();
+        let Revoke { id, account, grant, amount, note, author } = command.clone();
+        if amount == Some(orbs(0)) {
+            return Err(Error::Zero);
+        }
         let now = self.comes(&account, now);
-        if let Some(before) = self.revocations.iter().find(|revoked| revoked.id == id) {
-            let answer = Answer::Revoked(Done { receipt: before.clone(), repeated: true });
-            return same((&before.account, &before.grant) == (&account, &grant), answer);
+        if let Some((before, receipt)) = self.revocations.iter().find(|(revoke, _)| revoke.id == id) {
+            let answer = Answer::Revoked(Done { receipt: receipt.clone(), repeated: true });
+            return same((&before.account, &before.grant, before.amount) == (&account, &grant, amount), answer);
         }
         if self.granted(&grant).is_none_or(|(_, grant)| grant.account != account) {
             return Err(Error::UnknownGrant);
         }
-        let amount = self.left(&grant);
+        let left = self.left(&grant);
+        let amount = amount.map_or(left, orbgate_ledger::Orbs::get);
+        if amount > left {
+            return Err(Error::TooMuch(orbs(left)));
+        }
         let lines = if amount == 0 { Vec::new() } else { vec![self.line(&grant, -signed(amount), 0, 0)] };
         self.write(&account, now, Cause::Revoke, &id, lines, 0);
+        self.remark(&note, &author);
         self.clocks.insert(account.clone(), now);
         let receipt = Revoked { id, account, grant, amount: orbs(amount), at: millis(now) };
-        self.revocations.push(receipt.clone());
+        self.revocations.push((command.clone(), receipt.clone()));
         Ok(Answer::Revoked(Done { receipt, repeated: false }))
+    }
+
+    /// What the capture of a hold took of each grant and no refund has given back, the grants that give first at the end.
+    fn spent(&self, hold: &Id) -> Vec<(Id, u64)> {
+        let entry = self.log.iter().find(|entry| entry.cause == Cause::Capture && entry.id == *hold).unwrap();
+        let of_hold = |entry: &&Entry| entry.hold.as_ref() == Some(hold);
+        let of = |grant: &Id| {
+            let lines = self.log.iter().filter(of_hold).chain([entry]).flat_map(|entry| &entry.lines);
+            lines.filter(|line| line.grant == *grant).map(|line| line.captured).sum::<i64>()
+        };
+        let grants = entry.lines.iter().filter(|line| line.captured > 0).map(|line| line.grant.clone()).collect();
+        self.in_order(grants).into_iter().map(|grant| (grant.clone(), of(&grant).try_into().unwrap())).collect()
+    }
+
+    fn refund(&mut self, command: &Refund, now: u64) -> Result<Answer, Error> {
+        let Refund { id, hold, amount, expires_at, note, author } = command.clone();
+        if amount == Some(orbs(0)) {
+            return Err(Error::Zero);
+        }
+        if id.as_str().len() > 122 {
+            return Err(Error::LongId);
+        }
+        let before = self.refunds.iter().find(|(refund, _)| refund.id == id).cloned();
+        if let Some((refund, _)) = &before
+            && (&refund.hold, refund.amount, refund.expires_at) != (&hold, amount, expires_at)
+        {
+            return Err(Error::Conflict);
+        }
+        let Some((of, _)) = self.held(&hold).cloned() else {
+            let voided = self.settled(&hold).map(|settled| Error::NotCaptured(settled.state));
+            return Err(voided.unwrap_or(Error::UnknownHold));
+        };
+        let now = self.comes(&of.account, now);
+        if let Some((_, receipt)) = before {
+            return Ok(Answer::Refunded(Done { receipt, repeated: true }));
+        }
+        match self.state(&hold) {
+            State::Captured => {}
+            state => return Err(Error::NotCaptured(state)),
+        }
+        let spent = self.spent(&hold);
+        let left: u64 = spent.iter().map(|(_, part)| part).sum();
+        let amount = amount.map_or(left, orbgate_ledger::Orbs::get);
+        if amount == 0 || amount > left {
+            return Err(Error::TooMuch(orbs(left)));
+        }
+        if expires_at.is_some_and(|ends| ends.get() <= now) {
+            return Err(Error::Expired);
+        }
+        if self.balance(&of.account).posted.get() + amount > MOST {
+            return Err(Error::TooLarge);
+        }
+        let mut rest = amount;
+        let mut back = Vec::new();
+        for (grant, part) in spent.into_iter().rev() {
+            let part = part.min(rest);
+            rest -= part;
+            back.extend((part > 0).then_some((grant, part)));
+        }
+        let ended = |grant: &Id| self.has_ended(grant, now);
+        if back.iter().any(|(grant, _)| ended(grant)) && expires_at.is_none() {
+            return Err(Error::ExpiryNeeded);
+        }
+        let new = |bonus: bool| crate::support::id(format!("{id}/{}", if bonus { "bonus" } else { "paid" }));
+        let takes_id = |(grant, _): &(Id, u64)| ended(grant) && self.granted(&new(self.is_bonus(grant))).is_some();
+        if back.iter().any(takes_id) {
+            return Err(Error::Conflict);
+        }
+        for bonus in [false, true] {
+            let back: Vec<_> = back.iter().filter(|(grant, _)| self.is_bonus(grant) == bonus).collect();
+            if back.is_empty() {
+                continue;
+            }
+            let mut lines = Vec::new();
+            let mut renewed = 0;
+            for (grant, part) in back {
+                let has_ended = self.has_ended(grant, now);
+                renewed += if has_ended { *part } else { 0 };
+                let available = if has_ended { 0 } else { signed(*part) };
+                lines.push(self.line(grant, available, 0, -signed(*part)));
+            }
+            if renewed > 0 {
+                let bucket = if bonus { Bucket::Bonus } else { Bucket::Paid };
+                let (grant, account) = (new(bonus), of.account.clone());
+                let (amount, at, new_account) = (orbs(renewed), millis(now), false);
+                let granted = Granted { id: grant.clone(), account, amount, bucket, expires_at, new_account, at };
+                self.grants.push((self.seq(&of.account) + 1, granted));
+                lines.push(self.line(&grant, signed(renewed), 0, 0));
+            }
+            self.write(&of.account, now, Cause::Refund, &id, lines, 0);
+            self.remark(&note, &author);
+            self.log.last_mut().unwrap().hold = Some(hold.clone());
+        }
+        self.clocks.insert(of.account.clone(), now);
+        let bonus = back.iter().filter(|(grant, _)| self.is_bonus(grant)).map(|(_, part)| part).sum();
+        let (amount, bonus, at) = (orbs(amount), orbs(bonus), millis(now));
+        let receipt = Refunded { id, hold, account: of.account, amount, bonus, expires_at, at };
+        self.refunds.push((command.clone(), receipt.clone()));
+        Ok(Answer::Refunded(Done { receipt, repeated: false }))
+    }
+
+    fn freeze(&mut self, command: &Freeze, now: u64) -> Result<Answer, Error> {
+        let Freeze { id, account, frozen, note, author } = command.clone();
+        let before = self.freezes.iter().find(|freeze| freeze.id == id).cloned();
+        if self.seq(&account) == 0 {
+            return Err(if before.is_some() { Error::Conflict } else { Error::UnknownAccount });
+        }
+        let now = self.comes(&account, now);
+        if let Some(receipt) = before {
+            let is = (&receipt.account, receipt.frozen) == (&account, frozen);
+            return same(is, Answer::Frozen(Done { receipt, repeated: true }));
+        }
+        let cause = if frozen { Cause::Freeze } else { Cause::Unfreeze };
+        self.write(&account, now, cause, &id, Vec::new(), 0);
+        self.remark(&note, &author);
+        self.clocks.insert(account.clone(), now);
+        let receipt = Frozen { id, account, frozen, at: millis(now) };
+        self.freezes.push(receipt.clone());
+        Ok(Answer::Frozen(Done { receipt, repeated: false }))
     }
 
     fn hold(&mut self, command: &Hold, now: u64) -> Result<Answer, Error> {
@@ -350,6 +503,11 @@ impl Reference {
         };
         let left = |id: &Id| self.left(id);
         let available = usable(bonus, &left);
+        if self.is_frozen(&account) {
+            let (reason, available) = (Denial::Frozen, orbs(available));
+            let denied = Denied { needed: amount, available, reason, retry_at: None };
+            return Ok(Answer::Hold(HoldAnswer::Denied(denied)));
+        }
         if available < amount.get() {
             let with_held = available + usable(bonus, &|id| self.reserved(id));
             let (reason, retry_at) = if with_held >= amount.get() {
@@ -477,6 +635,8 @@ impl suite::Subject for Reference {
             Command::Hold(command) => self.hold(command, now),
             Command::Extend(command) => self.extend(command, now),
             Command::Settle(command) => self.settle(command, now),
+            Command::Refund(command) => self.refund(command, now),
+            Command::Freeze(command) => self.freeze(command, now),
             Command::Balance(account) => {
                 // Reading writes nothing.
                 let mut copy = self.clone();

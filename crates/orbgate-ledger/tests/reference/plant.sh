@@ -31,7 +31,7 @@ pattern=${1:-} failed=
 cargo test --quiet -p orbgate-ledger --test all -- reference::
 # Those that the functions in SQL found first, which nothing else did.
 rule 'a hold is settled twice' plan/hold.rs 's/if row.settlement.is_some() {/if false {/'
-rule 'the wrong order' plan/account.rs 's/(is(Bucket::Paid), expiry, seq)/(is(Bucket::Paid), u64::MAX - seq, expiry)/'
+rule 'the wrong order' plan/rows.rs 's/(is(Bucket::Paid), expiry, seq)/(is(Bucket::Paid), u64::MAX - seq, expiry)/'
 rule 'bonus orbs without permission' plan/account.rs '/fn draw(/,/^    }/s/if bonus {/if true {/'
 rule 'orbs over the bound' plan/mod.rs 's/if open.posted().and_then(|posted| posted.plus(command.amount)).is_none() {/if false {/'
 rule 'an expired grant is spent' model.rs 's/grant.has_expired(until)/grant.expires_at.is_some_and(|expiry| expiry < until)/'
@@ -43,12 +43,12 @@ rule 'a void revives expired orbs' plan/account.rs 's/if grant.has_expired(at) {
 rule 'an expiry revives expired orbs' plan/account.rs 's/self.end(tables, &mut changes, (&hold.lines, Orbs::ZERO), hold.expires_at)?;/self.end(tables, \&mut changes, (\&hold.lines, Orbs::ZERO), Millis::ZERO)?;/'
 rule 'an id in another account' plan/hold.rs 's/|| row.account != account || row.note/|| row.note/'
 rule 'an id of a grant in another account' plan/mod.rs 's/ \&\& row.account == open.account.key;/;/'
-rule 'an id of a revocation in another account' plan/mod.rs 's/let same = account == open.account.key \&\& receipt.grant/let same = receipt.grant/'
+rule 'an id of a revocation in another account' plan/mod.rs 's/let same = (account, \&receipt.grant, stated) == (open.account.key, /let same = (open.account.key, \&receipt.grant, stated) == (open.account.key, /'
 rule 'a revocation of another account' plan/mod.rs 's/.filter(|grant| grant.account == open.account.key);/;/'
 rule 'a hold with another note' plan/hold.rs 's/ || row.note != command.note//'
 # What the account knows to be due next.
 rule 'a hold is not due' plan/account.rs 's/self.due_by(Some(expires_at));//'
-rule 'a grant is not due' plan/account.rs '0,/self.due_by(expires_at);/s/self.due_by(expires_at);//'
+rule 'a grant is not due' plan/account.rs '0,/self.due_by(grant.expires_at);/s/self.due_by(grant.expires_at);//'
 rule 'a released orb is not due' plan/account.rs 's/self.due_by(expiry);$/let _ = expiry;/'
 rule 'what is due is forgotten' plan/account.rs 's/\[tables.next_hold_expiry(key)?, /[None, /'
 rule 'what is due of grants is forgotten' plan/account.rs 's/, tables.next_grant_expiry(key)?\]/, None]/'
@@ -74,10 +74,25 @@ rule 'a temporary denial' plan/hold.rs 's/if would_be >= needed {/if would_be > 
 rule 'the last orb is not for holds' plan/hold.rs 's/if available >= needed {/if available > needed {/'
 rule 'bonus orbs are paid ones' plan/account.rs 's/?.0.bucket == Bucket::Bonus {/?.0.seq == *seq {/'
 rule 'the wrong end of a hold is captured' plan/account.rs '/fn end(/,/^    }/s/for (seq, amount) in lines {/for (seq, amount) in lines.iter().rev() {/'
-rule 'paid orbs first' plan/account.rs 's/Order::PaidFirst => (is(Bucket::Bonus)/Order::PaidFirst => (is(Bucket::Paid)/'
-rule 'the soonest first' plan/account.rs 's/Order::SoonestFirst => (expiry, is(Bucket::Paid), seq)/Order::SoonestFirst => (expiry, is(Bucket::Bonus), seq)/'
+rule 'paid orbs first' plan/rows.rs 's/Order::PaidFirst => (is(Bucket::Bonus)/Order::PaidFirst => (is(Bucket::Paid)/'
+rule 'the soonest first' plan/rows.rs 's/Order::SoonestFirst => (expiry, is(Bucket::Paid), seq)/Order::SoonestFirst => (expiry, is(Bucket::Bonus), seq)/'
 # Of the rows in SQLite, which the model doesn't have.
-rule 'open grants are stale' sqlite/rows.rs 's/known.clone_from(grant);/known.held = grant.held;/'
+rule 'open grants are stale' sqlite/rows.rs 's/grants.retain(|known| known.seq != \*seq);/if grants.iter().any(|known| known.seq == *seq) { return Ok(()); }/'
+rule 'a refunded grant is not open again' sqlite/rows.rs 's/if grant.available > Orbs::ZERO || grant.held > Orbs::ZERO {/if grants.iter().any(|known| known.seq == *seq) {/'
+rule 'a refund comes back in the order of the draw' plan/account.rs 's/in grants.iter_mut().rev() {/in grants.iter_mut() {/'
+rule 'a refund takes no account of earlier ones' plan/refund.rs 's/let before = tables.refunded(&row.id)?;/let before = Orbs::ZERO;/'
+rule 'a refund revives a grant that has expired' plan/account.rs 's/if back.iter().any(|(grant, _)| grant.has_expired(self.now)) {/if false {/;s/if grant.has_expired(now) {/if false {/'
+rule 'a refunded grant is not due' plan/account.rs 's/let expiry = grant.expires_at;/let expiry = None;/'
+rule 'a refund to an id that a grant has' plan/account.rs 's/if tables.grant(&id)?.is_some() {/if false {/'
+rule 'a late capture is refunded to what was held' plan/rows.rs 's/settlement.late || settlement.requested/settlement.requested/'
+rule 'a capture beyond is refunded to what was held' plan/rows.rs 's/settlement.late || settlement.requested > self.amount/settlement.late/'
+rule 'a frozen account holds' plan/hold.rs 's/if open.account.frozen {/if false {/'
+rule 'an account stays frozen' plan/account.rs 's/self.account.frozen = frozen;/self.account.frozen |= frozen;/'
+rule 'a part of a grant is all of it' plan/account.rs 's/(part.unwrap_or(grant.available), grant.bucket)/(grant.available, grant.bucket)/'
+rule 'an author counts' plan/mod.rs 's/(row.amount, row.bucket, row.expires_at) == (command.amount, command.bucket, command.expires_at)/(row.amount, row.bucket, row.expires_at) == (command.amount, command.bucket, command.expires_at) \&\& command.author == Note::default()/'
+rule 'a refund is not known by its id' postgres/batch.sql 's/FROM orbs.refund WHERE id = ANY (refunds) UNION SELECT/FROM orbs.refund WHERE false UNION SELECT/' postgres::postgres_is_equal
+rule 'earlier refunds are not read' postgres/batch.sql 's/WHERE hold = ANY (refunded)) AS r/WHERE false) AS r/' postgres::postgres_is_equal
+rule 'what a late capture took is not read' postgres/batch.sql 's/(h.late OR h.requested > h.amount)/h.requested > h.amount/' postgres::postgres_is_equal
 rule 'a new grant is unknown' sqlite/rows.rs 's/grants.push(grant.clone());//'
 rule 'the account is stale' sqlite/rows.rs 's/known.account = account.clone();/known.account.seq = account.seq;/'
 rule 'a grant is not the first by its index' sqlite/rows.rs 's/ORDER BY ifnull(expires_at, 9007199254740992), seq/ORDER BY seq/'

@@ -314,6 +314,7 @@ fn unpaid(id: HoldId, denied: &Denied) -> Unpaid {
         Denial::Insufficient => Detail::Insufficient,
         Denial::BonusNotAllowed => Detail::BonusNotAllowed,
         Denial::TemporarilyHeld => Detail::TemporarilyHeld,
+        Denial::Frozen => Detail::Frozen,
     };
     let retry_at = denied.retry_at.map(|at| Duration::from_millis(at.get()));
     Unpaid::insufficient(detail, id, retry_at.map(|at| at.saturating_sub(since_epoch())))

@@ -76,7 +76,7 @@ const fn is_of_calls(command: &Command) -> bool {
 fn grant(ledger: &Arc<Sqlite>, user: &str, amount: u64) {
     let id = orbgate_ledger::Id::new(format!("{user}-{amount}")).unwrap();
     let amount = orbgate_ledger::Orbs::new(amount).unwrap();
-    let grant = orbgate_ledger::Grant { id, account: account(user), amount, bucket: Bucket::Paid, expires_at: None };
+    let grant = orbgate_ledger::Grant::new(id, account(user), amount);
     ledger.grant(grant).unwrap();
 }
 

@@ -18,7 +18,7 @@ use axum::routing::post;
 use bytes::Bytes;
 use http_body::{Body as _, Frame};
 use orbgate::{Engine, Policy, TokenKind};
-use orbgate_ledger::{Bucket, Cause, Cursor, Grant, Id, Ledger, Orbs, Sqlite};
+use orbgate_ledger::{Cause, Cursor, Grant, Id, Ledger, Orbs, Sqlite};
 use orbgate_token::TestIssuer;
 use orbgate_tower::{Amounts, Engines, GateLayer, InAxum, KeyHolder, Mcp, McpOrbs, OnCancelled, OrbLedger};
 use serde_json::{Map, Value, json};
@@ -207,7 +207,7 @@ impl World {
         let claims = Map::from_iter([("sub".to_owned(), Value::from(user))]);
         let token = self.issuer.token_with(TokenKind::User, "run", &claims, SystemTime::now());
         let (id, amount) = (Id::new(user).unwrap(), Orbs::new(20).unwrap());
-        let grant = Grant { id, account: account(user), amount, bucket: Bucket::Paid, expires_at: None };
+        let grant = Grant::new(id, account(user), amount);
         self.ledger.grant(grant).unwrap();
         let call = Arc::new(Call {
             plan: plan.clone(),

@@ -14,7 +14,7 @@ use http::{HeaderMap, Request};
 use http_body::Frame;
 use http_body_util::BodyExt as _;
 use orbgate::{Engine, Policy, TokenKind};
-use orbgate_ledger::{Bucket, Cause, Grant, Id, Ledger, Orbs, Sqlite};
+use orbgate_ledger::{Cause, Grant, Id, Ledger, Orbs, Sqlite};
 use orbgate_token::TestIssuer;
 use orbgate_tower::{
     Amounts, AmountsError, Engines, GateLayer, InAxum, KeyHolder, Mcp, McpOrbs, OnCancelled, OrbLedger,
@@ -64,7 +64,7 @@ impl World {
 
     fn grant(&self, user: &str) {
         let (id, amount) = (Id::new(user).unwrap(), Orbs::new(20).unwrap());
-        let grant = Grant { id, account: account(user), amount, bucket: Bucket::Paid, expires_at: None };
+        let grant = Grant::new(id, account(user), amount);
         self.ledger.grant(grant).unwrap();
     }
 

@@ -122,7 +122,7 @@ impl World {
     pub(crate) fn grant(&self, user: &str, amount: u64, bucket: Bucket) {
         let id = Id::new(format!("{user}-{amount}-{bucket:?}")).unwrap();
         let amount = Orbs::new(amount).unwrap();
-        self.ledger.grant(Grant { id, account: account(user), amount, bucket, expires_at: None }).unwrap();
+        self.ledger.grant(Grant { bucket, ..Grant::new(id, account(user), amount) }).unwrap();
     }
 
     /// Sends a request, and reads the whole answer; none if the connection ends without one.

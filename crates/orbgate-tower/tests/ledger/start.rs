@@ -203,7 +203,7 @@ async fn the_tutorial_s_service_answers_as_its_page_says() {
     let (id, amount) = (orbgate_ledger::Id::new("invoice-1").unwrap(), orbgate_ledger::Orbs::new(50).unwrap());
     assert!(page.contains("grant 'https://issuer.test#subject' 50 --id invoice-1"));
     let account = account("subject");
-    ledger.grant(Grant { id, account: account.clone(), amount, bucket: Bucket::Paid, expires_at: None }).unwrap();
+    ledger.grant(Grant::new(id, account.clone(), amount)).unwrap();
     assert_eq!(call().await, 200);
     wait(|| ledger.balance(account.clone()).unwrap().held.get() == 0);
     assert!(page.contains("because 20 orbs are left"));

@@ -206,11 +206,12 @@ codes! {
         AmbiguousCase = 19: "ambiguous_case", "the path differs only in case from a more specific route", Rule::target(21, 12);
         /// Only gates return it: engines don't see headers.
         Upgrade = 20: "upgrade", "a request never asks for an upgrade to `h2c`", Rule::OF_HEADERS;
-        /// Only gates with a ledger return it, as the next two.
+        /// Only gates with a ledger return it, as the next three.
         Insufficient = 21: "insufficient", "the account has too few orbs", Rule::OF_ORBS;
         BonusNotAllowed = 22: "bonus_not_allowed", "bonus orbs would suffice, but the request doesn't allow them",
             Rule::OF_ORBS;
         TemporarilyHeld = 23: "temporarily_held", "other calls hold the missing orbs", Rule::OF_ORBS;
+        Frozen = 24: "frozen", "the account is frozen", Rule::OF_ORBS;
     }
     #[doc(hidden)]
     fn row -> Rule;
@@ -275,6 +276,12 @@ impl Detail {
             Of::Targets | Of::StrictTargets | Of::Escapes => true,
             Of::Headers | Of::Orbs => false,
         }
+    }
+
+    /// The details of ledgers.
+    #[doc(hidden)]
+    pub fn of_ledgers() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|detail| matches!(detail.row().of, Of::Orbs))
     }
 
     /// Whether a policy with this profile has the rule.

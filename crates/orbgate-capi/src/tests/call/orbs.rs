@@ -19,7 +19,7 @@ apis:
 
 const ID: [u8; 16] = [0xab; 16];
 const OTHER: [u8; 16] = [0xcd; 16];
-const UNAVAILABLE: u64 = 4;
+const UNAVAILABLE: u64 = 255;
 
 /// A step that holds. Calls cost what they hold if they are cancelled, or nothing.
 fn ledger(captures: bool) -> Host {
@@ -132,6 +132,7 @@ fn a_ledger_that_refuses_denies() {
         (200, no("insufficient"), denied(1, 1500, "denied")),
         (200, no("bonus_not_allowed"), denied(2, 1500, "denied")),
         (200, no("temporarily_held"), denied(3, 1500, "denied")),
+        (200, no("frozen"), denied(4, 1500, "denied")),
         (200, no("no such reason"), denied(UNAVAILABLE, 0, "unavailable")),
         (200, json!({ "hold": "held", "state": "voided" }), denied(UNAVAILABLE, 0, "unavailable")),
         (401, json!({}), denied(UNAVAILABLE, 0, "unavailable")),

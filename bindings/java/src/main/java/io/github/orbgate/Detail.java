@@ -53,6 +53,8 @@ public enum Detail {
     BONUS_NOT_ALLOWED,
     /** Other calls hold the missing orbs. */
     TEMPORARILY_HELD,
+    /** The account is frozen. */
+    FROZEN,
     // end of codes
     ;
 
