@@ -53,7 +53,7 @@ static void answers_are_read_or_refused(void)
         const bool is_known = (number >= ORBGATE_MESSAGE_DONE && number <= ORBGATE_MESSAGE_READ_BODY)
             || number == ORBGATE_MESSAGE_LOADED
             || (number >= ORBGATE_MESSAGE_CHARGE && number <= ORBGATE_MESSAGE_RESPONDED)
-            || number == ORBGATE_MESSAGE_VISIBLE_NAMES;
+            || number == ORBGATE_MESSAGE_VISIBLE_NAMES || number == ORBGATE_MESSAGE_LEDGER_AT;
         CHECK(orbgate_message_read(&answer, whole, sizeof whole) == is_known && !orbgate_answer_is_allow(&answer));
     }
     CHECK(!orbgate_message_read(NULL, "", 0));

@@ -101,6 +101,7 @@ where
 pub(crate) struct Passed<B: Body, H> {
     pub(crate) request: Request<RequestBody<B>>,
     /// What is held for it.
+    #[cfg_attr(not(feature = "ledger"), expect(dead_code, reason = "without a ledger, nothing is"))]
     pub(crate) held: Option<H>,
     /// What its response must have.
     pub(crate) headers: ResponseHeaders,

@@ -70,6 +70,6 @@ Exit codes:
 
 The policy goes to standard output. Its scopes are guesses: tools whose
 `readOnlyHint` is true need `tools:read`, all others `tools:write`. Resources
-need `resources:read`. A variable of several segments, such as `{+path}`, becomes
-a route for each number of segments. What can't be a route is listed on standard
-error, and the exit code is 1.";
+need `resources:read`. A variable of several segments, such as `{+path}`,
+becomes a route for each number of segments. What can't be a route is listed on
+standard error, and the exit code is 1.";
