@@ -158,13 +158,13 @@ def test_entries_and_balances_are_those_of_the_command(tmp_path: Path, command: 
     def run(line: str) -> bytes:
         return subprocess.run([command, "orbs", "--db", "orbs.db", *line.split()], cwd=tmp_path, capture_output=True, check=True).stdout
 
-    for line in ("grant bob 5 --id g0", "grant alice 100 --id g1", "grant alice 7 --id g2 --bonus", "hold alice 30 --id c1 --bonus", "settle c1 --capture 12", "hold alice 50 --id c2", "settle c9 --void"):
+    for line in ("grant bob 5 --id g0", "grant alice 100 --id g1", "grant alice 7 --id g2 --bonus", "hold alice 30 --id c1 --bonus", "settle c1 --capture 12", "hold alice 50 --id c2", "freeze bob --id f1", "settle c9 --void"):
         run(line)
     path = tmp_path / "entries.jsonl"
     path.write_bytes(run("entries --format json"))
     entries = orbs.entries(path)
-    assert entries["cause"].to_pylist() == ["grant", "grant", "grant", "hold", "capture", "hold"]
-    assert entries["captured"].to_pylist() == [0, 0, 0, 0, 12, 0]
+    assert entries["cause"].to_pylist() == ["grant", "grant", "grant", "hold", "capture", "hold", "freeze"]
+    assert entries["captured"].to_pylist() == [0, 0, 0, 0, 12, 0, 0]
     assert {line["grant"]: line["held"] for line in entries["lines"][3].as_py()} == {"g1": 23, "g2": 7}
     told = [json.loads(run(f"balance {account} --json")) for account in ("alice", "bob")]
     assert orbs.balance(entries).drop_columns("at").to_pylist() == told

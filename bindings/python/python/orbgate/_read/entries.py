@@ -63,11 +63,17 @@ def digest_of(entries: Any) -> str | None:
 
 def balance(entries: Any) -> Any:
     """The balance of each account after its last entry, as a table of pyarrow, in the order of accounts: `account`, `posted` (what is
-    available and held), `held`, `available`, `paid`, `bonus`, and `at`, the time of the entry.
+    available and held), `held`, `available`, `paid`, `bonus`, `frozen`, and `at`, the time of the entry.
     """
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
-    last = entries.group_by("account").aggregate([("seq", "max")])
-    latest = entries.select(["account", "seq", "paid", "bonus", "held", "at"]).join(last, ["account", "seq"], ["account", "seq_max"], "inner").sort_by("account")
+
+    def last_of(rows: Any, columns: list[str]) -> Any:
+        last = rows.group_by("account").aggregate([("seq", "max")])
+        return rows.select(["account", "seq", *columns]).join(last, ["account", "seq"], ["account", "seq_max"], "inner").sort_by("account")
+
+    latest = last_of(entries, ["paid", "bonus", "held", "at"])
+    changed = last_of(entries.filter(pc.is_in(entries["cause"], pa.array(["freeze", "unfreeze"]))), ["cause"])
+    frozen = pc.is_in(latest["account"], changed.filter(pc.equal(changed["cause"], "freeze"))["account"].combine_chunks())
     available = pc.add(latest["paid"], latest["bonus"])
     columns = {"account": latest["account"], "posted": pc.add(available, latest["held"]), "held": latest["held"], "available": available}
-    return pa.table({**columns, "paid": latest["paid"], "bonus": latest["bonus"], "at": latest["at"]})
+    return pa.table({**columns, "paid": latest["paid"], "bonus": latest["bonus"], "frozen": frozen, "at": latest["at"]})
