@@ -17,6 +17,11 @@ dist() {
     quick=$1 try=$2 arches=$3 forms=${*:4}
     at=$home/dist to=$TARGET/dist ready=$home/dist/built told=$home/dist/release.env
     [ -z "$quick" ] || to=$at/quick ready=$at/built-quick told=$at/quick.env
+    # Steps of both lanes pack into that folder, one after another: as long as this shell runs.
+    if [ -n "$quick" ] && command -v flock > /dev/null; then
+        exec 8> "$home/dist.lock"
+        flock 8
+    fi
     tools=$at/tools/bin
     # Sources without their history can be tried, not published.
     commit=$(git rev-parse HEAD || { [ -n "$quick" ] && echo unknown; })
