@@ -81,6 +81,8 @@ pub(crate) struct Row {
     pub(crate) sum: Option<Sum>,
     /// The state that a hold has afterwards. Without one, the entry's id isn't that of a hold.
     pub(crate) hold: Option<State>,
+    /// Whether new holds are denied from then on, if the entry changes it.
+    pub(crate) frozen: Option<bool>,
     /// Whether time moved them, so that a batch may leave some for a later one.
     pub(crate) is_expiry: bool,
     /// Whether its command can have a note and an author.
@@ -109,19 +111,19 @@ impl Cause {
     pub(crate) const fn row(self) -> Row {
         use Moved::{Available, Captured, Held};
 
-        let (event, moved, sum, hold, is_expiry, has_remark) = match self {
-            Self::Grant => ("granted", Some(Available), Some(Sum::Granted), None, false, true),
-            Self::Revoke => ("revoked", Some(Available), Some(Sum::Revoked), None, false, true),
-            Self::Hold => ("pending", Some(Held), None, Some(State::Pending), false, false),
-            Self::Capture => ("captured", Some(Captured), None, Some(State::Captured), false, false),
-            Self::Void => ("voided", Some(Held), None, Some(State::Voided), false, false),
-            Self::HoldExpired => ("expired", Some(Held), None, Some(State::Expired), true, false),
-            Self::GrantExpired => ("grant_expired", Some(Available), None, None, true, false),
-            Self::Refund => ("refunded", Some(Available), Some(Sum::Refunded), None, false, true),
-            Self::Freeze => ("frozen", None, None, None, false, true),
-            Self::Unfreeze => ("unfrozen", None, None, None, false, true),
-            Self::ClockReset => ("clock_reset", None, None, None, false, false),
+        let (event, moved, sum, hold, frozen, is_expiry, has_remark) = match self {
+            Self::Grant => ("granted", Some(Available), Some(Sum::Granted), None, None, false, true),
+            Self::Revoke => ("revoked", Some(Available), Some(Sum::Revoked), None, None, false, true),
+            Self::Hold => ("pending", Some(Held), None, Some(State::Pending), None, false, false),
+            Self::Capture => ("captured", Some(Captured), None, Some(State::Captured), None, false, false),
+            Self::Void => ("voided", Some(Held), None, Some(State::Voided), None, false, false),
+            Self::HoldExpired => ("expired", Some(Held), None, Some(State::Expired), None, true, false),
+            Self::GrantExpired => ("grant_expired", Some(Available), None, None, None, true, false),
+            Self::Refund => ("refunded", Some(Available), Some(Sum::Refunded), None, None, false, true),
+            Self::Freeze => ("frozen", None, None, None, Some(true), false, true),
+            Self::Unfreeze => ("unfrozen", None, None, None, Some(false), false, true),
+            Self::ClockReset => ("clock_reset", None, None, None, None, false, false),
         };
-        Row { event, moved, sum, hold, is_expiry, has_remark }
+        Row { event, moved, sum, hold, frozen, is_expiry, has_remark }
     }
 }

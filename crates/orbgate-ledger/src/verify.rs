@@ -135,15 +135,11 @@ impl Fold {
         }
         let after = (i128::from(row.paid.get()).saturating_add(row.bonus.get().into()), i128::from(row.held.get()));
         faults.check((self.available, self.held) == after, &account, || format!("entry {seq} has another balance"));
-        match row.cause {
-            Cause::Refund => {
-                let sum = self.refunds.entry(row.id.clone()).or_default();
-                *sum = sum.saturating_sub(captured);
-            }
-            Cause::Freeze => self.frozen = true,
-            Cause::Unfreeze => self.frozen = false,
-            _ => {}
+        if matches!(of.sum, Some(Sum::Refunded)) {
+            let sum = self.refunds.entry(row.id.clone()).or_default();
+            *sum = sum.saturating_sub(captured);
         }
+        self.frozen = of.frozen.unwrap_or(self.frozen);
         let Some(state) = of.hold else {
             return;
         };
