@@ -114,14 +114,15 @@ END $$;
 -- Each of the following takes columns of rows. What isn't known is how many rows there are: with this limit, the planner expects one,
 -- and not more than a table has that is still small.
 
+-- Lines are often equal: each text comes once, and is parsed once. A hold that has ended meanwhile is new before it is updated.
 CREATE FUNCTION orbs.insert_holds(ids text[], accounts bigint[], amounts bigint[], bonuses_allowed boolean[], ttls bigint[], notes text[],
-    ats bigint[], all_lines text[], bonuses bigint[], expiries bigint[], states text[], requests bigint[], captures bigint[],
-    captures_of_bonus bigint[], shortfalls bigint[], lates boolean[], settled bigint[]) RETURNS void LANGUAGE plpgsql AS $$
+    ats bigint[], bonuses bigint[], expiries bigint[], lines text[], lines_of integer[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    parsed jsonb[] := lines::jsonb[];
 BEGIN
-    INSERT INTO orbs.hold (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, captured,
-        captured_bonus, shortfall, late, settled_at)
-    SELECT ids[i], accounts[i], amounts[i], bonuses_allowed[i], ttls[i], notes[i], ats[i], all_lines[i]::jsonb, bonuses[i],
-        expiries[i], states[i], requests[i], captures[i], captures_of_bonus[i], shortfalls[i], lates[i], settled[i]
+    INSERT INTO orbs.hold (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state)
+    SELECT ids[i], accounts[i], amounts[i], bonuses_allowed[i], ttls[i], notes[i], ats[i], parsed[lines_of[i]], bonuses[i],
+        expiries[i], 'pending'
     FROM generate_subscripts(ids, 1) AS i;
 END $$;
 
@@ -206,10 +207,12 @@ BEGIN
     PERFORM orbs.check_changed(changed, cardinality(keys));
 END $$;
 
-CREATE FUNCTION orbs.insert_entries(accounts bigint[], seqs bigint[], ats bigint[], causes text[], ids text[], all_lines text[],
-    paids bigint[], bonuses bigint[], helds bigint[], shortfalls bigint[]) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION orbs.insert_entries(accounts bigint[], seqs bigint[], ats bigint[], causes text[], ids text[], paids bigint[],
+    bonuses bigint[], helds bigint[], shortfalls bigint[], lines text[], lines_of integer[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    parsed jsonb[] := lines::jsonb[];
 BEGIN
     INSERT INTO orbs.entry (account, seq, at, cause, id, lines, paid, bonus, held, shortfall)
-    SELECT accounts[i], seqs[i], ats[i], causes[i], ids[i], all_lines[i]::jsonb, paids[i], bonuses[i], helds[i], shortfalls[i]
+    SELECT accounts[i], seqs[i], ats[i], causes[i], ids[i], parsed[lines_of[i]], paids[i], bonuses[i], helds[i], shortfalls[i]
     FROM generate_subscripts(accounts, 1) AS i;
 END $$;

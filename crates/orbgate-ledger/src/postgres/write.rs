@@ -1,28 +1,22 @@
 //! What a batch writes, as SQL statements.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tokio_postgres::types::Type;
 
 use crate::answer::{Extended, Frozen, Refunded, Revoked};
+use crate::cause::State;
 use crate::model::Rows;
-use crate::plan::{HoldRow, Receipt, Remark, Settlement};
+use crate::plan::{EntryRow, HoldRow, Receipt, Remark, Settlement};
 use crate::postgres::client::Statement;
 use crate::postgres::named::Named;
 use crate::postgres::rows::{number, texts};
 use crate::value::{Id, Millis};
 
-/// A statement with more columns of rows, as arrays.
-macro_rules! columns {
-    ($statement:expr, $rows:expr, |$row:ident| $($value:expr => $type:ident),+ $(,)?) => {
-        $statement$(.with($rows.iter().map(|$row| $value).collect::<Vec<_>>(), Type::$type))+
-    };
-}
-
 /// A statement with the columns of rows as arrays.
 macro_rules! rows {
-    ($sql:expr, $($columns:tt)+) => {
-        columns!(Statement::new($sql), $($columns)+)
+    ($sql:expr, $rows:expr, |$row:ident| $($value:expr => $type:ident),+ $(,)?) => {
+        Statement::new($sql)$(.with($rows.iter().map(|$row| $value).collect::<Vec<_>>(), Type::$type))+
     };
 }
 
@@ -30,12 +24,16 @@ macro_rules! rows {
 /// wait in the same order. A statement fails if another transaction has used one meanwhile.
 pub(crate) fn write<'r>(before: &'r Rows, after: &'r Rows) -> Vec<Statement<'r>> {
     let holds = after.holds.iter().filter(|(id, hold)| before.holds.get(*id) != Some(*hold)).map(|(_, hold)| hold);
-    let (old_holds, new_holds): (Vec<&HoldRow>, Vec<&HoldRow>) =
-        holds.partition(|hold| before.holds.contains_key(&hold.id));
+    let holds: Vec<&HoldRow> = holds.collect();
+    let is_new = |hold: &&HoldRow| !before.holds.contains_key(&hold.id);
+    let new_holds: Vec<&HoldRow> = holds.iter().copied().filter(is_new).collect();
+    // One that ended in the same batch is inserted before.
+    let changed: Vec<&HoldRow> =
+        holds.into_iter().filter(|hold| !is_new(hold) || hold.state != State::Pending).collect();
     let mut all = Vec::new();
     insert(before, after, &new_holds, &mut all);
     insert_of_people(before, after, &mut all);
-    update(before, after, &old_holds, &mut all);
+    update(before, after, &changed, &mut all);
     if all.is_empty() { all } else { vec![Statement::calls(all)] }
 }
 
@@ -132,6 +130,7 @@ fn stated<R>(row: &Receipt<R>) -> Option<i64> {
 }
 
 fn new_holds<'r>(holds: &[&'r HoldRow]) -> Statement<'r> {
+    let lines_of = |hold: &HoldRow| lines(hold.lines.iter().map(|(grant, amount)| (grant, amount.get())));
     let new = rows!("orbs.insert_holds", holds, |hold|
         hold.id.as_str() => TEXT_ARRAY,
         hold.account => INT8_ARRAY,
@@ -140,42 +139,46 @@ fn new_holds<'r>(holds: &[&'r HoldRow]) -> Statement<'r> {
         number(hold.ttl.get()) => INT8_ARRAY,
         hold.note.as_str() => TEXT_ARRAY,
         number(hold.at.get()) => INT8_ARRAY,
-        lines(hold.lines.iter().map(|(grant, amount)| (grant, amount.get()))) => TEXT_ARRAY,
         number(hold.bonus.get()) => INT8_ARRAY,
         number(hold.expires_at.get()) => INT8_ARRAY,
-        hold.state.name() => TEXT_ARRAY,
     );
-    with_settlements(new, holds)
+    with_lines(new, holds.iter().map(|hold| lines_of(hold)))
 }
 
-/// The columns of settlements, after the others.
-fn with_settlements<'r>(statement: Statement<'r>, holds: &[&'r HoldRow]) -> Statement<'r> {
-    columns!(statement, holds, |hold|
-        settled(hold, |settlement| settlement.requested.get()) => INT8_ARRAY,
-        settled(hold, |settlement| settlement.captured.get()) => INT8_ARRAY,
-        settled(hold, |settlement| settlement.bonus.get()) => INT8_ARRAY,
-        settled(hold, |settlement| settlement.shortfall.get()) => INT8_ARRAY,
-        hold.settlement.as_ref().map(|settlement| settlement.late) => BOOL_ARRAY,
-        settled(hold, |settlement| settlement.at.get()) => INT8_ARRAY,
-    )
+/// The lines of each row. Equal ones are sent once, and each row has the number of its own.
+fn with_lines<'r>(statement: Statement<'r>, lines: impl Iterator<Item = String>) -> Statement<'r> {
+    let (mut numbers, mut all) = (BTreeMap::new(), Vec::new());
+    let number = |text: String| {
+        *numbers.entry(text).or_insert_with_key(|text| {
+            all.push(text.clone());
+            i32::try_from(all.len()).unwrap_or(i32::MAX)
+        })
+    };
+    let of: Vec<i32> = lines.map(number).collect();
+    statement.with(all, Type::TEXT_ARRAY).with(of, Type::INT4_ARRAY)
 }
 
 /// No order matters: the accounts of these rows are locked.
 fn update<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mut Vec<Statement<'r>>) {
     // `was` is a compare-and-set, under the account's lock.
-    let was = |hold: &HoldRow| before.holds.get(&hold.id).map_or("", |before| before.state.name());
+    let was = |hold: &HoldRow| before.holds.get(&hold.id).map_or(State::Pending, |before| before.state).name();
     let grants = after.grants.iter().filter(|(key, grant)| before.grants.get(*key).is_some_and(|old| old != *grant));
     let grants: Vec<_> = grants.map(|(_, grant)| grant).collect();
     let accounts = after.accounts.values().filter(|account| before.accounts.get(&account.key) != Some(*account));
     let accounts: Vec<_> = accounts.collect();
     if !holds.is_empty() {
-        let changes = rows!("orbs.update_holds", holds, |hold|
+        all.push(rows!("orbs.update_holds", holds, |hold|
             hold.id.as_str() => TEXT_ARRAY,
             was(hold) => TEXT_ARRAY,
             number(hold.expires_at.get()) => INT8_ARRAY,
             hold.state.name() => TEXT_ARRAY,
-        );
-        all.push(with_settlements(changes, holds));
+            settled(hold, |settlement| settlement.requested.get()) => INT8_ARRAY,
+            settled(hold, |settlement| settlement.captured.get()) => INT8_ARRAY,
+            settled(hold, |settlement| settlement.bonus.get()) => INT8_ARRAY,
+            settled(hold, |settlement| settlement.shortfall.get()) => INT8_ARRAY,
+            hold.settlement.as_ref().map(|settlement| settlement.late) => BOOL_ARRAY,
+            settled(hold, |settlement| settlement.at.get()) => INT8_ARRAY,
+        ));
     }
     if !grants.is_empty() {
         all.push(rows!("orbs.update_grants", grants, |grant|
@@ -202,18 +205,21 @@ fn update<'r>(before: &'r Rows, after: &'r Rows, holds: &[&'r HoldRow], all: &mu
         ));
     }
     if !after.entries.is_empty() {
-        all.push(rows!("orbs.insert_entries", after.entries, |entry|
+        let lines_of = |entry: &EntryRow| {
+            lines(entry.lines.iter().map(|line| (line.grant, line.available, line.held, line.captured)))
+        };
+        let entries = rows!("orbs.insert_entries", after.entries, |entry|
             entry.account => INT8_ARRAY,
             number(entry.seq) => INT8_ARRAY,
             number(entry.at.get()) => INT8_ARRAY,
             entry.cause.name() => TEXT_ARRAY,
             entry.id.as_str() => TEXT_ARRAY,
-            lines(entry.lines.iter().map(|line| (line.grant, line.available, line.held, line.captured))) => TEXT_ARRAY,
             number(entry.paid.get()) => INT8_ARRAY,
             number(entry.bonus.get()) => INT8_ARRAY,
             number(entry.held.get()) => INT8_ARRAY,
             number(entry.shortfall.get()) => INT8_ARRAY,
-        ));
+        );
+        all.push(with_lines(entries, after.entries.iter().map(lines_of)));
     }
 }
 
