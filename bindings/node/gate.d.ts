@@ -327,18 +327,25 @@ export class Gate implements Disposable {
   [Symbol.dispose](): void;
 }
 
+/** All that is held or stated; nothing; or what the handler has stated so far, and nothing if it has stated nothing. */
+export type OrbCosts = "capture" | "void" | "stated";
+
 export interface LedgerOptions {
   /** `https://…`, `unix:` and a path, or `http://` and a loopback address. */
   readonly url: string;
   readonly secret?: string;
   /** The file of the secret. It is read again at each `reload` of a gate, and when the service refuses the old one. */
   readonly secretFile?: string;
-  /** What a call costs whose caller left before its answer was complete, or whose stream failed after its first byte. */
-  readonly onCancelled: "capture" | "void";
+  /** What a call costs whose caller left before its answer was complete. */
+  readonly onCancelled: OrbCosts;
+  /** What a call costs whose answer the service broke off after its first byte. By default, `onCancelled` counts. */
+  readonly onBroken?: OrbCosts;
   /** What a call at an MCP endpoint costs whose result has `isError`. A gate with one needs it, and `onInputRequired`. */
-  readonly onToolError?: "capture" | "void";
+  readonly onToolError?: OrbCosts;
   /** What a call at an MCP endpoint costs whose result asks for input. */
-  readonly onInputRequired?: "capture" | "void";
+  readonly onInputRequired?: OrbCosts;
+  /** A call costs at most its hold times this, whatever its handler states. The default is 1. What is over is logged and counted. */
+  readonly ceiling?: number;
   /** How long a hold lasts if the process stops. The default is 60,000. */
   readonly ttlMs?: number;
   /** How long a call waits for the service before it is denied. The default is 2,000. */
@@ -370,8 +377,8 @@ export class Allowed {
    */
   charge(body?: Text | object | number | boolean | null): Charge | null;
   /**
-   * Charges this amount instead of the held one, if the call succeeds. More than was held takes what the account has left. Returns false if
-   * nothing is held.
+   * Charges this amount instead of the held one, if the call succeeds: at most the hold times the ledger's `ceiling`, and what the account
+   * has. Returns false if nothing is held.
    */
   stateOrbs(amount: number): boolean;
   /**

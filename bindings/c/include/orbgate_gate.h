@@ -225,8 +225,7 @@ ORBGATE_SET_STR(orbgate_make_set_mcp_initial_scopes, 2, 24) /* The scopes that a
 ORBGATE_SET_INT(orbgate_make_set_mcp_most_bytes, 2, 25) /* The longest body of the endpoint, at most 8 MiB. 0 selects 4 MiB. */
 ORBGATE_SET_BOOL(orbgate_make_set_mcp_deny_legacy, 2, 26) /* Requests of protocol versions without the headers of MCP are denied. */
 ORBGATE_SET_STR(orbgate_make_set_metadata, 2, 27) /* The URL of the protected resource, whose metadata (RFC 9728) the gate serves. */
-/* Origins whose pages may send requests to the endpoint and read its responses, such as `https://app.example`. */
-ORBGATE_ADD_STR(orbgate_make_add_mcp_origin, 2, 28)
+ORBGATE_ADD_STR(orbgate_make_add_mcp_origin, 2, 28) /* Origins whose pages may call the endpoint and read its responses: `https://app.example`. */
 ORBGATE_SET_BOOL(orbgate_make_set_mcp_charge_sessions, 2, 29) /* Calls in sessions are charged however they end, not denied. */
 
 /* Starts a request, as received: neither decoded nor joined. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`. */
@@ -314,15 +313,13 @@ ORBGATE_SET_INT(orbgate_body_set_unix_ms, 17, 4) /* The time since 1970, for the
 ORBGATE_SET_BOOL(orbgate_body_set_busy, 17, 5) /* There was no room for the body. */
 ORBGATE_SET_BOOL(orbgate_body_set_unreadable, 17, 6) /* The body couldn't be read. */
 
-/* Checks a version of the policy. The engine is the active one, or null before the first. Answered by `Loaded`. */
-ORBGATE_BEGIN(orbgate_reload_begin, 24)
+ORBGATE_BEGIN(orbgate_reload_begin, 24) /* Checks a version of the policy. The engine is the active one; null at first. Answered by `Loaded`. */
 ORBGATE_SET_STR(orbgate_reload_set_policy, 24, 1) /* The contents of the file. Without `interval_ms`, it must have an end marker. */
 ORBGATE_SET_STR(orbgate_reload_set_failure, 24, 2) /* Why the file can't be read; empty if it was read. */
 ORBGATE_SET_BOOL(orbgate_reload_set_require_seal, 24, 3) /* Reject a version without a seal. */
 ORBGATE_SET_BOOL(orbgate_reload_set_refuse_wider, 24, 4) /* Reject a version that allows more than the active one, or for fewer orbs. */
 ORBGATE_ADD_OPTIONAL(orbgate_reload_add_secret, 24, 5) /* As in `Make`. */
-/* Ask with this step after each `pause_ms`, until `Drop`: a version counts once it has rested. 0: it counts now. */
-ORBGATE_SET_INT(orbgate_reload_set_interval_ms, 24, 6)
+ORBGATE_SET_INT(orbgate_reload_set_interval_ms, 24, 6) /* Ask after each `pause_ms`, until `Drop`: a version counts once it has rested. 0: now. */
 ORBGATE_SET_BOOL(orbgate_reload_set_is_told, 24, 7) /* An operator waits for the result. */
 ORBGATE_SET_INT(orbgate_reload_set_monotonic_ms, 24, 8) /* The time on the monotonic clock. */
 ORBGATE_SET_STR(orbgate_reload_set_file, 24, 9) /* The name of the file, for errors and the log. */
@@ -330,17 +327,19 @@ ORBGATE_SET_STR(orbgate_reload_set_secrets_failure, 24, 10) /* Why the host can'
 ORBGATE_SET_BOOL(orbgate_reload_set_has_ledger, 24, 11) /* A ledger charges calls, so each route that consumes orbs must have an amount. */
 ORBGATE_ADD_STR(orbgate_reload_add_amount, 24, 12) /* The routes with a function that states the amount. */
 
-/* Makes the step the holds of a process in a ledger service, for `Hold` to `LedgerCalled`, until `Drop`. Answered by `Ledgered` or `Failed`. */
-ORBGATE_BEGIN(orbgate_use_ledger_begin, 30)
-ORBGATE_SET_BOOL(orbgate_use_ledger_set_captures_cancelled, 30, 1) /* A call is charged whose handler, or begun stream, stopped midway. */
+ORBGATE_BEGIN(orbgate_use_ledger_begin, 30) /* Makes the step the holds of a process, until `Drop`. Answered by `Ledgered` or `Failed`. */
+ORBGATE_SET_BOOL(orbgate_use_ledger_set_captures_cancelled, 30, 1) /* A call is charged whose caller left before the answer was whole. */
 ORBGATE_SET_INT(orbgate_use_ledger_set_ttl_ms, 30, 2) /* How long a hold lasts if the process stops. 0 selects 60 s. */
 ORBGATE_SET_INT(orbgate_use_ledger_set_timeout_ms, 30, 3) /* How long a call waits for the service before it is denied. 0 selects 2 s. */
 ORBGATE_SET_INT(orbgate_use_ledger_set_queue, 30, 4) /* How many settlements can wait for the service. 0 selects 4,096. */
-ORBGATE_SET_BOOL(orbgate_use_ledger_set_voids_cancelled, 30, 5) /* Such a call isn't charged. One of the two must be true. */
+ORBGATE_SET_BOOL(orbgate_use_ledger_set_voids_cancelled, 30, 5) /* It isn't charged. If both are true, what its handler has stated is. */
 ORBGATE_SET_BOOL(orbgate_use_ledger_set_captures_tool_errors, 30, 6) /* A call at an MCP endpoint is charged whose result has `isError`. */
-ORBGATE_SET_BOOL(orbgate_use_ledger_set_voids_tool_errors, 30, 7) /* It isn't charged. With an MCP endpoint, one of the two must be true. */
+ORBGATE_SET_BOOL(orbgate_use_ledger_set_voids_tool_errors, 30, 7) /* It isn't charged. Both: as above. Needed with an MCP endpoint. */
 ORBGATE_SET_BOOL(orbgate_use_ledger_set_captures_input_required, 30, 8) /* A call at an MCP endpoint is charged whose result asks for input. */
-ORBGATE_SET_BOOL(orbgate_use_ledger_set_voids_input_required, 30, 9) /* It isn't charged. With an MCP endpoint, one of the two must be true. */
+ORBGATE_SET_BOOL(orbgate_use_ledger_set_voids_input_required, 30, 9) /* It isn't charged. Both: as above. Needed with an MCP endpoint. */
+ORBGATE_SET_BOOL(orbgate_use_ledger_set_captures_broken, 30, 10) /* A call is charged whose answer the service broke off midway. */
+ORBGATE_SET_BOOL(orbgate_use_ledger_set_voids_broken, 30, 11) /* It isn't charged. Both: as above. Neither: as if the caller left. */
+ORBGATE_SET_INT(orbgate_use_ledger_set_ceiling, 30, 12) /* A call costs at most its hold times this. 0 selects 1. */
 
 ORBGATE_BEGIN(orbgate_hold_begin, 31) /* Begins to hold the orbs of a `Charge`. Answered by `HoldStep`. */
 ORBGATE_SET_STR(orbgate_hold_set_id, 31, 1) /* 16 random bytes, new for each request. */
@@ -363,13 +362,14 @@ ORBGATE_SET_INT(orbgate_waited_set_monotonic_ms, 33, 2) /* The time on the monot
 
 ORBGATE_BEGIN(orbgate_ended_begin, 34) /* Reports once how the handler of a hold has ended. Answered by `Ledgered`; then ask for the next call. */
 ORBGATE_SET_STR(orbgate_ended_set_id, 34, 1) /* The id of the hold. */
-ORBGATE_SET_BOOL(orbgate_ended_set_cancelled, 34, 2) /* It was stopped midway, or its stream failed after the first byte. */
+ORBGATE_SET_BOOL(orbgate_ended_set_cancelled, 34, 2) /* Its caller left before its answer was complete. */
 ORBGATE_SET_INT(orbgate_ended_set_status, 34, 3) /* The HTTP status of the whole answer; 0 if it or the handler failed before the first byte. */
 ORBGATE_SET_BOOL(orbgate_ended_set_is_stated, 34, 4) /* The handler has stated how many orbs it has consumed. */
 ORBGATE_SET_INT(orbgate_ended_set_stated, 34, 5) /* How many. */
 ORBGATE_SET_INT(orbgate_ended_set_monotonic_ms, 34, 6) /* The time on the monotonic clock. */
 ORBGATE_SET_BOOL(orbgate_ended_set_never_ran, 34, 7) /* It never ran. */
 ORBGATE_SET_INT(orbgate_ended_set_response, 34, 8) /* Of a call at an MCP endpoint, the `end` of its last `Responded`; 0 for any other. */
+ORBGATE_SET_BOOL(orbgate_ended_set_broken, 34, 9) /* The service broke its answer off after the first byte. */
 
 /* Asks for the next message to the service, after each report and at `wake_ms`. Send one at a time. Answered by `LedgerCall` or `Ledgered`. */
 ORBGATE_BEGIN(orbgate_next_ledger_call_begin, 35)
@@ -381,8 +381,7 @@ ORBGATE_SET_INT(orbgate_ledger_called_set_status, 36, 2) /* The HTTP status; 0 w
 ORBGATE_SET_STR(orbgate_ledger_called_set_body, 36, 3) /* The body. */
 ORBGATE_SET_INT(orbgate_ledger_called_set_monotonic_ms, 36, 4) /* The time on the monotonic clock. */
 
-/* Asks what to log about each answer of the service, or about none: a failure is stated once. Answered by `Done`. */
-ORBGATE_BEGIN(orbgate_ledger_replied_begin, 45)
+ORBGATE_BEGIN(orbgate_ledger_replied_begin, 45) /* Asks what to log about an answer of the service or none: a failure once. Answered by `Done`. */
 ORBGATE_SET_STR(orbgate_ledger_replied_set_url, 45, 1) /* The URL of the service. */
 ORBGATE_SET_INT(orbgate_ledger_replied_set_status, 45, 2) /* The HTTP status; 0 without an answer. */
 ORBGATE_SET_STR(orbgate_ledger_replied_set_body, 45, 3) /* The body. */
@@ -435,7 +434,7 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
     ORBGATE_WIRE_FORMS(90, 131, 129, 130, 131, 131, 130, 3, 3, 130) /* Charge */
     ORBGATE_WIRE_FORMS(91, 130, 131, 131, 129, 129, 1, 1, 3) /* HoldStep */
     ORBGATE_WIRE_FORMS(92, 129, 131, 131, 129) /* LedgerCall */
-    ORBGATE_WIRE_FORMS(93, 130, 129, 1, 1, 1, 1) /* Ledgered */
+    ORBGATE_WIRE_FORMS(93, 130, 129, 1, 1, 1, 1, 1, 3) /* Ledgered */
     ORBGATE_WIRE_FORMS(94, 130, 129) /* Responded */
     ORBGATE_WIRE_FORMS(98, 131) /* VisibleNames */
     ORBGATE_WIRE_FORMS(99, 131, 131, 131, 129) /* LedgerAt */
@@ -577,8 +576,7 @@ static inline bool orbgate_wire_next_part(const OrbgateMessage *from, uint32_t k
     { return orbgate_wire_next_part(from, message##u, field##u, part##u, to); }
 
 #define ORBGATE_MESSAGE_DONE 64u /* The question is done. */
-/* What to log, one sentence on each line: of `NextCall`, `CheckEngine`, `CheckAmounts` and `LedgerReplied`. */
-ORBGATE_GET_STR(orbgate_done_get_notices, 64, 1)
+ORBGATE_GET_STR(orbgate_done_get_notices, 64, 1) /* What to log, one sentence on each line; empty if there is nothing. */
 ORBGATE_GET_STR(orbgate_done_get_levels, 64, 2) /* The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`. */
 
 #define ORBGATE_MESSAGE_FAILED 65u /* A configuration or an option has errors. */
@@ -599,7 +597,7 @@ ORBGATE_GET_STR(orbgate_answer_get_audit, 66, 9) /* With `with_audit`, a JSON li
 ORBGATE_GET_PART(orbgate_answer_get_token, 66, 0xa, 2) /* The verified token; absent without a valid token. */
 ORBGATE_GET_BOOL(orbgate_answer_get_may_call, 66, 11) /* `NextCall` might be answered by a call. */
 ORBGATE_GET_STR(orbgate_answer_get_body, 66, 12) /* The response's body, if it has one: JSON, such as the metadata of the resource at a 200. */
-/* More headers of the response. Of an allow: put them in place of the service's that begin with `access-control-`. */
+/* More headers; of an allow, in place of the service's that begin with `access-control-`. */
 ORBGATE_NEXT_PART(orbgate_answer_next_header, 66, 0xd, 3)
 ORBGATE_GET_INT(orbgate_answer_get_retry_after, 66, 14) /* The seconds of its `Retry-After` header; 0 if it has none. */
 
@@ -690,6 +688,8 @@ ORBGATE_GET_INT(orbgate_ledgered_get_waiting, 93, 3) /* How many settlements wai
 ORBGATE_GET_INT(orbgate_ledgered_get_captured, 93, 4) /* How many calls were charged so far. */
 ORBGATE_GET_INT(orbgate_ledgered_get_voided, 93, 5) /* How many holds were released. */
 ORBGATE_GET_INT(orbgate_ledgered_get_lost, 93, 6) /* How many settlements were given up. */
+ORBGATE_GET_INT(orbgate_ledgered_get_over, 93, 7) /* How many handlers have stated more than the ceiling so far. */
+ORBGATE_GET_STR(orbgate_ledgered_get_notice, 93, 8) /* After `Ended`, what to log as a warning; empty if there is nothing. */
 
 #define ORBGATE_MESSAGE_RESPONDED 94u /* What a response has said so far. */
 ORBGATE_GET_BOOL(orbgate_responded_get_reads, 94, 1) /* The next piece must be read; otherwise none. */

@@ -33,6 +33,7 @@ inline constexpr std::string_view policy_loads_total = "orbgate_policy_loads_tot
 inline constexpr std::string_view audit_lost_total = "orbgate_audit_lost_total";
 inline constexpr std::string_view holds_total = "orbgate_holds_total";
 inline constexpr std::string_view settlements_total = "orbgate_settlements_total";
+inline constexpr std::string_view over_ceiling_total = "orbgate_over_ceiling_total";
 inline constexpr std::string_view label_decision = "decision";
 inline constexpr std::string_view label_reason = "reason";
 inline constexpr std::string_view label_route = "route";

@@ -36,7 +36,8 @@ func main() {
 // What is given on the command line.
 type arguments struct {
 	framework, listen, policy, tokens, challenge string
-	ledger, secret, db, cancelled                string
+	ledger, secret, db, cancelled, broken        string
+	ceiling                                      string
 	mcp, origin, toolError, inputRequired        string
 	public, amount, bonus                        []string
 	watch                                        string
@@ -50,6 +51,7 @@ func read(words []string) (given arguments, err error) {
 	}
 	settings := map[string]*string{"--listen": &given.listen, "--policy": &given.policy, "--tokens": &given.tokens, "--challenge": &given.challenge,
 		"--ledger": &given.ledger, "--ledger-secret": &given.secret, "--ledger-db": &given.db, "--on-cancelled": &given.cancelled,
+		"--on-broken": &given.broken, "--ceiling": &given.ceiling,
 		"--mcp": &given.mcp, "--mcp-origin": &given.origin, "--on-tool-error": &given.toolError, "--on-input-required": &given.inputRequired, "--watch": &given.watch}
 	flags := map[string]*bool{"--ungated": &given.ungated, "--refuse-wider": &given.refuseWider, "--debug": &given.debug,
 		"--charge-sessions": &given.chargeSessions}
@@ -94,10 +96,12 @@ func run() error {
 		slog.SetLogLoggerLevel(slog.LevelDebug)
 	}
 	if given.ledger != "" {
-		costs := map[string]gate.Cancelled{"capture": gate.Capture, "void": gate.Void}
+		costs := map[string]gate.Cancelled{"capture": gate.Capture, "void": gate.Void, "stated": gate.Stated}
+		ceiling, _ := strconv.Atoi(given.ceiling)
 		config.Ledger = &gate.Ledger{
 			URL: given.ledger, SecretFile: given.secret, OnCancelled: costs[given.cancelled], Amounts: amounts(given.amount),
 			OnToolError: costs[given.toolError], OnInputRequired: costs[given.inputRequired],
+			OnBroken: costs[given.broken], Ceiling: ceiling,
 		}
 		config.MCP.Path, config.MCP.ChargeSessions = given.mcp, given.chargeSessions
 		if given.origin != "" {
@@ -300,7 +304,9 @@ func sayWhatCame(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	told := r.Header.Get("X-Do")
-	if amount, is := strings.CutPrefix(told, "state "); is {
+	if rest, is := strings.CutPrefix(told, "state "); is {
+		amount, then, _ := strings.Cut(rest, ", ")
+		told = then
 		call, _ := gate.From(r.Context())
 		orbs, _ := strconv.ParseUint(amount, 10, 64)
 		stated := call.StateOrbs(orbs)
@@ -437,6 +443,7 @@ type counters struct {
 
 var counted = counters{by: map[string]map[string]int{
 	"orbgate_decisions_total": {}, "orbgate_tokens_refused_total": {}, "orbgate_misrouted_total": {}, "orbgate_policy_loads_total": {},
+	"orbgate_over_ceiling_total": {},
 }}
 
 func (c *counters) add(name string, labels ...gate.Label) {
@@ -461,6 +468,7 @@ func (c *counters) json() string {
 	text, _ := json.Marshal(map[string]any{
 		"orbgate_decisions_total": c.by["orbgate_decisions_total"], "orbgate_tokens_refused_total": c.by["orbgate_tokens_refused_total"],
 		"orbgate_misrouted_total": misrouted, "orbgate_policy_loads_total": c.by["orbgate_policy_loads_total"],
+		"orbgate_over_ceiling_total": c.by["orbgate_over_ceiling_total"],
 	})
 	return string(text)
 }

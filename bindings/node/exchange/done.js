@@ -17,7 +17,9 @@ async function done(told, saw, request, body) {
     throw new Error("as it was told");
   }
   if (told.startsWith("state ")) {
-    return { status: 200, text: saw({ stated: findAllowed(request)?.stateOrbs(Number(told.slice(6))) ?? false }) };
+    const [first = "", then = ""] = told.split(", ");
+    const stated = findAllowed(request)?.stateOrbs(Number(first.slice(6))) ?? false;
+    return done(then, (more) => saw({ stated, ...more }), request, body);
   }
   if (told === "echo") {
     return { status: 200, text: saw({ body: await body() }) };

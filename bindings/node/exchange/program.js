@@ -78,15 +78,15 @@ async function main() {
     allowPositionals: true,
     options: { listen: { type: "string" }, policy: { type: "string" }, tokens: { type: "string" }, public: { type: "string", multiple: true }, challenge: { type: "string" }, watch: { type: "string" },
       ungated: { type: "boolean" }, debug: { type: "boolean" }, "refuse-wider": { type: "boolean" }, "charge-sessions": { type: "boolean" },
-      ...Object.fromEntries(["ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-tool-error", "on-input-required", "mcp", "mcp-origin"].map((name) => [name, { type: /** @type {const} */ ("string") }])),
+      ...Object.fromEntries(["ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-broken", "ceiling", "on-tool-error", "on-input-required", "mcp", "mcp-origin"].map((name) => [name, { type: /** @type {const} */ ("string") }])),
       ...Object.fromEntries(["amount", "bonus"].map((name) => [name, { type: /** @type {const} */ ("string"), multiple: true }])),
     },
   });
   /** @type {any} */
-  const { ledger, "ledger-secret": secretFile, "on-cancelled": onCancelled, "on-tool-error": onToolError, "on-input-required": onInputRequired, mcp, amount = [], bonus = [], debug, "refuse-wider": refuseWider, "charge-sessions": chargeSessions, "mcp-origin": origin, watch } = values;
+  const { ledger, "ledger-secret": secretFile, "on-cancelled": onCancelled, "on-broken": onBroken, ceiling, "on-tool-error": onToolError, "on-input-required": onInputRequired, mcp, amount = [], bonus = [], debug, "refuse-wider": refuseWider, "charge-sessions": chargeSessions, "mcp-origin": origin, watch } = values;
   const of = (/** @type {string[]} */ routes, /** @type {any} */ value) => Object.fromEntries(routes.map((route) => [route, value]));
   const charging = ledger === undefined ? {} : {
-    ledger: new Ledger({ url: ledger, secretFile, onCancelled, onToolError, onInputRequired }), ...mcp && { mcp: { path: mcp, chargeSessions, origins: origin ? [origin] : [] } }, bonusFromBody: of(bonus, 1000),
+    ledger: new Ledger({ url: ledger, secretFile, onCancelled, onBroken, onToolError, onInputRequired, ...ceiling && { ceiling: Number(ceiling) } }), ...mcp && { mcp: { path: mcp, chargeSessions, origins: origin ? [origin] : [] } }, bonusFromBody: of(bonus, 1000),
     amounts: of(amount, (/** @type {any} */ headers) => Number(headers["x-orbs"])),
   };
   const { listen = "127.0.0.1:0", policy = "", tokens = "", public: open = [], challenge = "minimal", ungated } = values;

@@ -11,6 +11,7 @@ const NAMES = Object.freeze({
   AUDIT_LOST_TOTAL: "orbgate_audit_lost_total",
   HOLDS_TOTAL: "orbgate_holds_total",
   SETTLEMENTS_TOTAL: "orbgate_settlements_total",
+  OVER_CEILING_TOTAL: "orbgate_over_ceiling_total",
   LABEL_DECISION: "decision",
   LABEL_REASON: "reason",
   LABEL_ROUTE: "route",

@@ -86,6 +86,15 @@ async function until(isThere) {
 
 const answering = (/** @type {http.IncomingMessage} */ _, /** @type {http.ServerResponse} */ response) => void response.end("answer");
 
+test("settings that charge nothing, or that nobody knows, are refused", () => {
+  const wrong = [{ onCancelled: undefined }, { onCancelled: "perhaps" }, { onBroken: "perhaps" }, { onToolError: "void" }, { onToolError: "perhaps", onInputRequired: "void" },
+    { ceiling: 0 }, { ceiling: 1.5 }, { ceiling: "2" }];
+  for (const more of wrong) {
+    const options = /** @type {any} */ ({ url: "http://127.0.0.1:1", secret: SECRET, onCancelled: "void", ...more });
+    assert.throws(() => new Ledger(options), { name: "TypeError", message: new RegExp(`\`${Object.keys(more)[0]}\``) });
+  }
+});
+
 test("each URL of the cases is read or refused", () => {
   const rows = fs.readFileSync(path.join(__dirname, "../../../policy/cases/gate/ledgers.tsv"), "utf8").trimEnd().split("\n").slice(1);
   assert.ok(rows.length > 40);

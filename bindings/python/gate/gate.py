@@ -39,6 +39,7 @@ class Counted:
         self.refused: Counter[str] = Counter()
         self.loads: Counter[str] = Counter()
         self.misrouted = 0
+        self.over: Counter[str] = Counter()
 
     def __call__(self, name: str, labels: Mapping[str, str]) -> None:
         with LOCK:
@@ -50,6 +51,8 @@ class Counted:
                 self.misrouted += 1
             elif name == "orbgate_policy_loads_total":
                 self.loads[labels["result"]] += 1
+            elif name == "orbgate_over_ceiling_total":
+                self.over[""] += 1
 
     def __str__(self) -> str:
         with LOCK:
@@ -58,6 +61,7 @@ class Counted:
                 "orbgate_tokens_refused_total": self.refused,
                 "orbgate_misrouted_total": self.misrouted,
                 "orbgate_policy_loads_total": self.loads,
+                "orbgate_over_ceiling_total": self.over,
             }
             return json.dumps(counts)
 
@@ -84,7 +88,8 @@ def saw(method: str, target: str, allowed: Allowed | None, **more: object) -> st
 def done(method: str, target: str, allowed: Allowed | None, do: str, body: bytes) -> tuple[int, str, Iterator[str] | None]:
     """What the service does, as the header `x-do` says: its status, and its whole text or the pieces of a stream."""
     if do.startswith("state ") and allowed is not None:
-        text = saw(method, target, allowed, stated=allowed.state_orbs(int(do.removeprefix("state "))))
+        amount, _, do = do.removeprefix("state ").partition(", ")
+        text = saw(method, target, allowed, stated=allowed.state_orbs(int(amount)))
     elif do == "echo":
         text = saw(method, target, allowed, body=body.decode())
     else:
@@ -187,10 +192,10 @@ def in_starlette(is_gated: bool) -> tuple[Any, Any]:
 
     async def echo(request: Request) -> Response:
         do, body = request.headers.get("x-do", ""), await request.body()
-        if do == "respond":
+        status, text, pieces = done(request.method, raw_target(request.scope), allowed(request) if is_gated else None, do, body)
+        if do.endswith("respond"):
             status, headers, parts = respond(body)
             return StreamingResponse(parts, status, headers)
-        status, text, pieces = done(request.method, raw_target(request.scope), allowed(request) if is_gated else None, do, body)
         if pieces is not None:
             return StreamingResponse(pieces)
         return Response(text, status, media_type="application/json")
@@ -379,8 +384,9 @@ def main() -> None:
     parser.add_argument("--watch", type=float)
     for option in ("ungated", "refuse-wider", "debug", "charge-sessions"):
         parser.add_argument(f"--{option}", action="store_true")
-    for option in ("ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-tool-error", "on-input-required", "mcp", "mcp-origin"):
+    for option in ("ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-broken", "on-tool-error", "on-input-required", "mcp", "mcp-origin"):
         parser.add_argument(f"--{option}")
+    parser.add_argument("--ceiling", type=int, default=1)
     for option in ("amount", "bonus"):
         parser.add_argument(f"--{option}", action="append", default=[])
     given = parser.parse_args()
@@ -389,7 +395,7 @@ def main() -> None:
     options: dict[str, Any] = {}
     try:
         if given.ledger:
-            settings = {"on_cancelled": given.on_cancelled, "on_tool_error": given.on_tool_error, "on_input_required": given.on_input_required}
+            settings = {name: getattr(given, name) for name in ("on_cancelled", "on_broken", "on_tool_error", "on_input_required", "ceiling")}
             options["ledger"] = Ledger(given.ledger, secret_file=given.ledger_secret, **settings)
             options["mcp"] = given.mcp
             options["mcp_charge_sessions"] = given.charge_sessions

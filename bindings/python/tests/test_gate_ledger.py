@@ -115,6 +115,9 @@ def test_wrong_settings_are_refused(service: Service) -> None:
     for wrong in secrets:
         with pytest.raises(ValueError, match="secret|timeout"):
             Ledger(service.url, on_cancelled="void", **wrong)
+    for costs in ({"on_broken": "perhaps"}, {"ceiling": 0}):
+        with pytest.raises(ValueError, match=next(iter(costs))):
+            Ledger(service.url, on_cancelled="void", secret=SECRET, **costs)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="on_cancelled"):
         Ledger(service.url, on_cancelled="perhaps", secret=SECRET)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
@@ -477,8 +480,8 @@ async def call_mcp(gate: Gate, row: dict[str, Any]) -> list[dict[str, Any]]:
 def test_an_mcp_response_settles(service: Service) -> None:
     policy = Policy.from_file(CASES / "policy.yaml")
     ledgers: list[dict[str, Any]] = [
-        {"on_cancelled": "void", "on_tool_error": "capture", "on_input_required": "void"},
-        {"on_cancelled": "capture", "on_tool_error": "void", "on_input_required": "capture"},
+        {"on_cancelled": "void", "on_broken": "capture", "on_tool_error": "capture", "on_input_required": "void"},
+        {"on_cancelled": "capture", "on_broken": "void", "on_tool_error": "void", "on_input_required": "capture"},
     ]
     for settings in ledgers:
         ledger = Ledger(service.url, secret=SECRET, **settings)

@@ -41,6 +41,7 @@ pub use crate::metadata::Metadata;
 pub use crate::next::Next;
 pub use crate::orbs::address::LedgerAddress;
 pub use crate::orbs::charge::{Amount, Charging, HoldCommand, HoldId, NoAmount, Unpaid};
+pub use crate::orbs::excess::Excess;
 pub use crate::orbs::holds::{HoldAnswer, Holds, Output, SettleAnswer};
 pub use crate::orbs::outcome::{HandlerOutcome, Settlement};
 pub use crate::orbs::remote::{HoldStep, LedgerCall, RemoteHolds, SettledCounts};

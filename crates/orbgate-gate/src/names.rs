@@ -26,6 +26,8 @@ names! {
     HOLDS_TOTAL = "orbgate_holds_total";
     /// Counts holds that are over, by result.
     SETTLEMENTS_TOTAL = "orbgate_settlements_total";
+    /// Counts calls whose handlers stated more orbs than the ceiling of their holds.
+    OVER_CEILING_TOTAL = "orbgate_over_ceiling_total";
     /// The label for allow or deny.
     LABEL_DECISION = "decision";
     /// The label for a decision's reason, or for why a token was rejected.

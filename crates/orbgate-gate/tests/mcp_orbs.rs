@@ -66,13 +66,13 @@ impl Row {
 /// Each combination of the settings that have no default.
 fn settings() -> impl Iterator<Item = OrbRules> {
     let each = [OnCancelled::Void, OnCancelled::Capture];
-    let with = move |on_cancelled| each.map(|on_tool_error| (on_cancelled, on_tool_error));
-    each.into_iter().flat_map(with).flat_map(move |(on_cancelled, on_tool_error)| {
-        each.map(|on_input_required| {
-            let mut rules = OrbRules::new(on_cancelled);
-            rules.mcp = Some(McpOrbs { on_tool_error, on_input_required });
-            rules
-        })
+    (0_usize..16).map(move |bits| {
+        let [on_cancelled, on_broken, on_tool_error, on_input_required] =
+            [bits, bits >> 1, bits >> 2, bits >> 3].map(|bit| each[bit & 1]);
+        let mut rules = OrbRules::new(on_cancelled);
+        rules.on_broken = Some(on_broken);
+        rules.mcp = Some(McpOrbs { on_tool_error, on_input_required });
+        rules
     })
 }
 
@@ -87,6 +87,7 @@ fn the_shared_responses_cost_what_is_written() {
                 "captured" => OnCancelled::Capture,
                 "voided" => OnCancelled::Void,
                 "on_cancelled" => rules.on_cancelled,
+                "on_broken" => rules.on_broken.unwrap(),
                 "on_tool_error" => mcp.on_tool_error,
                 "on_input_required" => mcp.on_input_required,
                 other => panic!("{other}"),
@@ -111,11 +112,13 @@ fn what_happens_to_the_handler_counts_as_well() {
     let end = |is_legacy| McpResponse::new("7", is_legacy).end();
     for rules in settings() {
         let settled = |outcome, end| rules.settlement(outcome, Some(end), 5, Some(2));
-        let on_cancelled =
-            if rules.on_cancelled == OnCancelled::Capture { Settlement::Capture(2) } else { Settlement::Void };
+        let of = |costs| if costs == OnCancelled::Capture { Settlement::Capture(2) } else { Settlement::Void };
+        let (on_cancelled, on_broken) = (of(rules.on_cancelled), of(rules.on_broken.unwrap()));
         // Before the response has begun.
-        assert_eq!(settled(HandlerOutcome::Cancelled, end(false)), on_cancelled);
-        assert_eq!(settled(HandlerOutcome::Cancelled, end(true)), Settlement::Capture(2));
+        for (outcome, expected) in [(HandlerOutcome::Cancelled, on_cancelled), (HandlerOutcome::Broken, on_broken)] {
+            assert_eq!(settled(outcome, end(false)), expected);
+            assert_eq!(settled(outcome, end(true)), Settlement::Capture(2));
+        }
         for outcome in [HandlerOutcome::Failed, HandlerOutcome::NotRun, HandlerOutcome::Status(500)] {
             assert_eq!(settled(outcome, end(true)), Settlement::Void);
         }
@@ -126,8 +129,25 @@ fn what_happens_to_the_handler_counts_as_well() {
         assert!(!lost.read(b"data: {}\n\n"));
         assert_eq!(settled(HandlerOutcome::Status(200), lost.end()), Settlement::Capture(2));
         assert_eq!(settled(HandlerOutcome::Cancelled, lost.end()), on_cancelled);
+        assert_eq!(settled(HandlerOutcome::Broken, lost.end()), on_broken);
     }
     assert!([0, 8, 0x10, 0x18, 0x20, 0x28, 0x38, 0x41, 0xff].iter().all(|number| McpEnd::of_number(*number).is_none()));
+}
+
+/// What a tool states counts up to the ceiling, and a setting can charge no more than it.
+#[test]
+fn statements_of_tools_have_a_ceiling() {
+    for row in ROWS.iter().filter(|row| row.costs != "voided") {
+        let end = row.read([row.body.as_bytes()]);
+        let outcome = if row.is_closed { HandlerOutcome::Cancelled } else { HandlerOutcome::Status(row.status) };
+        let mut rules = OrbRules::new(OnCancelled::Stated);
+        let (on_tool_error, on_input_required) = (OnCancelled::Stated, OnCancelled::Stated);
+        rules.mcp = Some(McpOrbs { on_tool_error, on_input_required });
+        let settled = |stated| rules.settlement(outcome, Some(end), 5, stated);
+        assert_eq!((settled(Some(3)), settled(Some(4000))), (Settlement::Capture(3), Settlement::Capture(5)));
+        let nothing = if row.costs == "captured" { Settlement::Capture(5) } else { Settlement::Void };
+        assert_eq!(settled(None), nothing, "{}", row.name);
+    }
 }
 
 #[test]

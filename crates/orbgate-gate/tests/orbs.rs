@@ -284,18 +284,85 @@ fn the_outcome_settles() {
         (HandlerOutcome::Grpc(1), Void, Void),
         (HandlerOutcome::Failed, Void, Void),
         (HandlerOutcome::Cancelled, Void, Capture(5)),
+        (HandlerOutcome::Broken, Void, Capture(5)),
         (HandlerOutcome::NotRun, Void, Void),
     ];
     for (outcome, voiding, capturing) in table {
         for (on_cancelled, expected) in [(OnCancelled::Void, voiding), (OnCancelled::Capture, capturing)] {
             let rules = OrbRules::new(on_cancelled);
             assert_eq!(rules.settlement(outcome, None, 5, None), expected, "{outcome:?}");
-            for (stated, kept) in [(0, 0), (2, 2), (9, 9), (u64::MAX, (1 << 53) - 1)] {
+            for (stated, kept) in [(0, 0), (2, 2), (5, 5), (9, 5), (u64::MAX, 5)] {
                 let expected = if expected == Void { Void } else { Capture(kept) };
                 assert_eq!(rules.settlement(outcome, None, 5, Some(stated)), expected, "{outcome:?}");
             }
         }
+        // What was stated so far, or nothing; what else succeeds or fails, does as before.
+        let rules = OrbRules::new(OnCancelled::Stated);
+        let settled = |stated| rules.settlement(outcome, None, 5, stated);
+        let is_stopped = matches!(outcome, HandlerOutcome::Cancelled | HandlerOutcome::Broken);
+        let (nothing, three) = if is_stopped { (Void, Capture(3)) } else { (voiding, capturing) };
+        assert_eq!((settled(None), settled(Some(3)) == Void), (nothing, three == Void), "{outcome:?}");
     }
+}
+
+/// The caller left, and the service broke its answer off: each costs what its setting says, and the second what the first says
+/// unless it has its own.
+#[test]
+fn a_caller_who_leaves_and_a_service_that_breaks_cost_apart() {
+    let each = [OnCancelled::Capture, OnCancelled::Void, OnCancelled::Stated];
+    let cost = |setting, stated: Option<u64>| match (setting, stated) {
+        (OnCancelled::Capture, stated) => Settlement::Capture(stated.unwrap_or(5)),
+        (OnCancelled::Stated, Some(stated)) => Settlement::Capture(stated),
+        _ => Settlement::Void,
+    };
+    for left in each {
+        for broken in each.map(Some).into_iter().chain([None]) {
+            let mut rules = OrbRules::new(left);
+            rules.on_broken = broken;
+            for stated in [None, Some(0), Some(3)] {
+                let settled = |outcome| rules.settlement(outcome, None, 5, stated);
+                assert_eq!(settled(HandlerOutcome::Cancelled), cost(left, stated));
+                assert_eq!(settled(HandlerOutcome::Broken), cost(broken.unwrap_or(left), stated), "{rules:?}");
+            }
+        }
+    }
+}
+
+/// A bug of units once took an account's 98,387 orbs for a hold of 30.
+#[test]
+fn a_statement_over_the_ceiling_is_charged_up_to_it_and_told() {
+    let most = (1 << 53) - 1;
+    let table = [
+        // The hold, the ceiling, what is stated, and what is charged.
+        (30, 1, 30, 30),
+        (30, 1, 31, 30),
+        (30, 1, 98_387, 30),
+        (30, 3, 90, 90),
+        (30, 3, 91, 90),
+        (30, u64::MAX, 98_387, 98_387),
+        (30, u64::MAX, u64::MAX, most),
+        (most, 2, u64::MAX, most),
+    ];
+    for (held, ceiling, stated, charged) in table {
+        let mut rules = orb_rules();
+        rules.ceiling = ceiling;
+        let settled = rules.settlement(HandlerOutcome::Status(200), None, held, Some(stated));
+        assert_eq!(settled, Settlement::Capture(charged), "{held} {ceiling} {stated}");
+        let excess = rules.excess(id(7), held, Some(stated), settled);
+        assert_eq!(excess.as_ref().map_or(0, |excess| excess.orbs), stated - charged);
+        assert_eq!(excess.is_some(), stated > charged);
+    }
+    let rules = orb_rules();
+    let excess = rules.excess(id(7), 30, Some(98_387), Settlement::Capture(30)).unwrap();
+    assert_eq!(excess.statement.level.as_str(), "warning");
+    assert_eq!(
+        excess.statement.text,
+        "a handler has stated 98387 orbs for a hold of 30: 30 are charged, because `ceiling` is 1; hold \
+         07070707070707070707070707070707"
+    );
+    // What isn't charged at all is over no ceiling, and neither is what wasn't stated.
+    assert_eq!(rules.excess(id(7), 30, Some(98_387), Settlement::Void), None);
+    assert_eq!(rules.excess(id(7), 30, None, Settlement::Capture(30)), None);
 }
 
 #[test]
@@ -311,6 +378,7 @@ fn rules_that_can_charge_nothing_are_errors() {
     assert!(with(|rules| rules.timeout = Duration::ZERO).is_err());
     assert!(with(|rules| rules.timeout = Duration::from_secs(21)).is_err());
     assert!(with(|rules| rules.queue = 0).is_err());
+    assert!(with(|rules| rules.ceiling = 0).is_err());
 }
 
 const fn at(milliseconds: u64) -> Duration {

@@ -111,20 +111,30 @@ fn outcomes_charge_once() {
     let table = [
         (Some(HandlerOutcome::Status(200)), None, 95),
         (Some(HandlerOutcome::Status(200)), Some(2), 98),
-        (Some(HandlerOutcome::Status(500)), Some(2), 100),
+        (Some(HandlerOutcome::Status(200)), Some(50), 95),
+        (Some(HandlerOutcome::Status(500)), Some(50), 100),
         (Some(HandlerOutcome::Failed), None, 100),
         (Some(cancelled), None, 100),
+        (Some(HandlerOutcome::Broken), Some(50), 100),
         (None, None, 100),
     ];
     for (outcome, stated, left) in table {
         let (mut holds, mut service) = (RemoteHolds::new(orb_rules()), Service::new());
         let id = start(&mut holds, &mut service, 1, at(0));
-        match outcome {
+        let notice = match outcome {
             Some(outcome) => holds.ended(id, outcome, None, stated, at(10)),
-            None => holds.not_run(id, at(10)),
-        }
+            None => {
+                holds.not_run(id, at(10));
+                None
+            }
+        };
+        let is_over = stated == Some(50) && left < 100;
+        assert_eq!(
+            notice.map(|notice| notice.text.contains("50 orbs for a hold of 5: 5 are")),
+            is_over.then_some(true)
+        );
         // A second report changes nothing.
-        holds.ended(id, HandlerOutcome::Status(200), None, Some(50), at(11));
+        assert_eq!(holds.ended(id, HandlerOutcome::Status(200), None, Some(50), at(11)), None);
         assert_eq!(settle(&mut holds, &mut service, at(20)), 1);
         assert_eq!((holds.settling(), holds.lost(), holds.wake()), (0, 0, Some(at(20_000))), "only the heartbeat");
         assert_eq!(settle(&mut holds, &mut service, at(20_000)), 0);
@@ -134,6 +144,7 @@ fn outcomes_charge_once() {
         let counts = holds.settled();
         let is_captured = u64::from(left < 100);
         assert_eq!((counts.captured, counts.voided, counts.orbs), (is_captured, 1 - is_captured, 100 - left));
+        assert_eq!((counts.over, counts.excess), if is_over { (1, 45) } else { (0, 0) });
     }
 }
 

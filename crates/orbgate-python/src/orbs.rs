@@ -41,16 +41,20 @@ pub(crate) struct Orbs {
 #[pymethods]
 impl Orbs {
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "each is a setting of its own")]
     fn new(
         on_cancelled: &str,
+        on_broken: Option<&str>,
         on_tool_error: Option<&str>,
         on_input_required: Option<&str>,
         ttl: f64,
         timeout: f64,
         queue: usize,
+        ceiling: u64,
     ) -> PyResult<Self> {
         guarded(|| {
             let mut rules = OrbRules::new(costs("on_cancelled", on_cancelled)?);
+            rules.on_broken = on_broken.map(|broken| costs("on_broken", broken)).transpose()?;
             rules.mcp = match (on_tool_error, on_input_required) {
                 (Some(tool_error), Some(input_required)) => Some(McpOrbs {
                     on_tool_error: costs("on_tool_error", tool_error)?,
@@ -59,7 +63,8 @@ impl Orbs {
                 (None, None) => None,
                 _ => return Err(PyValueError::new_err(MCP)),
             };
-            (rules.ttl, rules.timeout, rules.queue) = (duration(ttl)?, duration(timeout)?, queue);
+            (rules.ttl, rules.timeout, rules.queue, rules.ceiling) =
+                (duration(ttl)?, duration(timeout)?, queue, ceiling);
             rules.check().map_err(PyValueError::new_err)?;
             Ok(Self { holds: Mutex::new(RemoteHolds::new(rules.clone())), rules })
         })
@@ -130,12 +135,14 @@ impl Orbs {
         self.holds().wake().map(|wake| wake.as_secs_f64())
     }
 
-    /// How many settlements wait for the service, and how many were captured, voided and lost; the orbs that were charged,
-    /// and those that accounts lacked.
-    fn counts(&self) -> (usize, u64, u64, u64, u64, u64) {
+    /// How many settlements wait for the service, and how many were captured, voided and lost; how many handlers stated more than
+    /// the ceiling; the orbs that were charged, those that accounts lacked, and those over the ceiling.
+    fn counts(&self) -> (usize, u64, u64, u64, u64, u64, u64, u64) {
         let holds = self.holds();
         let settled = holds.settled();
-        (holds.settling(), settled.captured, settled.voided, holds.lost(), settled.orbs, settled.shortfall)
+        let (waiting, lost) = (holds.settling(), holds.lost());
+        let orbs = (settled.orbs, settled.shortfall, settled.excess);
+        (waiting, settled.captured, settled.voided, lost, settled.over, orbs.0, orbs.1, orbs.2)
     }
 }
 
@@ -243,17 +250,19 @@ impl Hold {
         }
     }
 
-    /// The handler has ended: "status", with the status; "failed" or "cancelled". `stated` is the amount that it has stated.
+    /// The handler has ended: "status", with the status; "failed", "cancelled" or "broken". `stated` is the amount that it has
+    /// stated. Returns what to log if that is over the ceiling.
     #[pyo3(signature = (outcome, status, stated, monotonic))]
-    fn ended(&self, outcome: &str, status: u16, stated: Option<u64>, monotonic: f64) -> PyResult<()> {
+    fn ended(&self, outcome: &str, status: u16, stated: Option<u64>, monotonic: f64) -> PyResult<Option<String>> {
         let outcome = match outcome {
             "status" => HandlerOutcome::Status(status),
             "cancelled" => HandlerOutcome::Cancelled,
+            "broken" => HandlerOutcome::Broken,
             _ => HandlerOutcome::Failed,
         };
         let response = self.response().as_ref().map(McpResponse::end);
-        self.orbs.get().holds().ended(self.id, outcome, response, stated, duration(monotonic)?);
-        Ok(())
+        let statement = self.orbs.get().holds().ended(self.id, outcome, response, stated, duration(monotonic)?);
+        Ok(statement.map(|statement| statement.text))
     }
 
     /// The handler will never run.
@@ -270,7 +279,8 @@ fn costs(name: &str, value: &str) -> PyResult<OnCancelled> {
     match value {
         "capture" => Ok(OnCancelled::Capture),
         "void" => Ok(OnCancelled::Void),
-        _ => Err(PyValueError::new_err(format!("`{name}` is \"capture\" or \"void\""))),
+        "stated" => Ok(OnCancelled::Stated),
+        _ => Err(PyValueError::new_err(format!("`{name}` is \"capture\", \"void\" or \"stated\""))),
     }
 }
 

@@ -59,6 +59,8 @@ struct Arguments {
     watch: String,
     ledger: String,
     on_cancelled: String,
+    on_broken: String,
+    ceiling: String,
     /// The path of an MCP endpoint, and what only such a gate needs of a ledger.
     mcp: String,
     on_tool_error: String,
@@ -137,8 +139,14 @@ async fn run() -> Result<(), Box<dyn Error>> {
 }
 
 fn rules(given: &Arguments) -> OrbRules {
-    let costs = |value: &str| if value == "capture" { OnCancelled::Capture } else { OnCancelled::Void };
+    let costs = |value: &str| match value {
+        "capture" => OnCancelled::Capture,
+        "stated" => OnCancelled::Stated,
+        _ => OnCancelled::Void,
+    };
     let mut rules = OrbRules::new(costs(&given.on_cancelled));
+    rules.on_broken = (!given.on_broken.is_empty()).then(|| costs(&given.on_broken));
+    rules.ceiling = given.ceiling.parse().unwrap_or(1);
     if !given.on_tool_error.is_empty() {
         let (on_tool_error, on_input_required) = (costs(&given.on_tool_error), costs(&given.on_input_required));
         rules.mcp = Some(McpOrbs { on_tool_error, on_input_required });
@@ -168,6 +176,8 @@ fn arguments() -> Result<Arguments, String> {
             "--challenge" => &mut arguments.challenge,
             "--ledger-db" => &mut arguments.ledger,
             "--on-cancelled" => &mut arguments.on_cancelled,
+            "--on-broken" => &mut arguments.on_broken,
+            "--ceiling" => &mut arguments.ceiling,
             "--mcp" => &mut arguments.mcp,
             "--on-tool-error" => &mut arguments.on_tool_error,
             "--on-input-required" => &mut arguments.on_input_required,
@@ -230,10 +240,12 @@ async fn say_what_came(
         "kind": token.map(|token| TokenKind::as_str(token.token().kind)),
         "consumes": charge.map(|charge| charge.consumes),
     });
-    let told = headers.get("x-do").and_then(|told| told.to_str().ok()).unwrap_or_default().to_owned();
-    if let (Some(amount), Some(Extension(orbs))) = (told.strip_prefix("state "), orbs) {
+    let told = headers.get("x-do").and_then(|told| told.to_str().ok()).unwrap_or_default();
+    let (first, told) = told.split_once(", ").unwrap_or((told, if told.starts_with("state ") { "" } else { told }));
+    if let (Some(amount), Some(Extension(orbs))) = (first.strip_prefix("state "), orbs) {
         record["stated"] = orbs.state(amount.parse().unwrap_or_default()).into();
     }
+    let told = told.to_owned();
     if told == "echo" {
         record["body"] = String::from_utf8_lossy(&body).into();
     }
@@ -372,7 +384,8 @@ fn counted(scrape: &str) -> Value {
     let misrouted = counters.get("orbgate_misrouted_total");
     let misrouted: u64 = misrouted.map_or(0, |labels| labels.values().sum());
     let mut all: Map<String, Value> = Map::new();
-    for name in ["orbgate_decisions_total", "orbgate_tokens_refused_total", "orbgate_policy_loads_total"] {
+    let tokens = "orbgate_tokens_refused_total";
+    for name in ["orbgate_decisions_total", tokens, "orbgate_policy_loads_total", "orbgate_over_ceiling_total"] {
         if let Some(counts) = counters.get(name) {
             all.insert(name.to_owned(), json!(counts));
         }

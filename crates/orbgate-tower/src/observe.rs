@@ -170,6 +170,13 @@ pub(crate) fn captured(captured: u64, shortfall: u64) {
     count("orbgate_orbs_shortfall_total", [], shortfall);
 }
 
+/// Counts a call that has stated more orbs than the ceiling, and the orbs that are over it.
+#[cfg(feature = "ledger")]
+pub(crate) fn over_ceiling(orbs: u64) {
+    count(names::OVER_CEILING_TOTAL, [], 1);
+    count("orbgate_orbs_over_ceiling_total", [], orbs);
+}
+
 /// Records how many settlements wait for the ledger.
 #[cfg(feature = "ledger")]
 pub(crate) fn settling(settlements: usize) {

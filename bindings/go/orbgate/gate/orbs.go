@@ -28,9 +28,9 @@ type Ledger struct {
 	// Secret is the secret of gates. SecretFile is its file, which is read again by [Gate.Reload], and when the service refuses
 	// the old one.
 	Secret, SecretFile string
-	// OnCancelled is what a call costs whose caller left before its answer was complete, or whose handler panicked after the
-	// first byte.
-	OnCancelled Cancelled
+	// OnCancelled is what a call costs whose caller left before its answer was complete. OnBroken is what one costs whose handler
+	// panicked after the first byte; if it is 0, OnCancelled counts.
+	OnCancelled, OnBroken Cancelled
 	// OnToolError and OnInputRequired are what a call at an MCP endpoint costs whose result has isError, or asks for input. A gate
 	// with an endpoint needs both.
 	OnToolError, OnInputRequired Cancelled
@@ -40,6 +40,8 @@ type Ledger struct {
 	Timeout time.Duration
 	// Queue is how many settlements can wait for the service. The default is 4,096.
 	Queue int
+	// A call costs at most its hold times Ceiling, whatever its handler states. The default is 1. What is over is logged and counted.
+	Ceiling int
 	// Amounts has a function for each route whose amount the policy doesn't state, named as in the policy. 0 holds nothing. If
 	// one fails or panics, the call is denied.
 	Amounts map[string]func(*http.Request, *Token) (uint64, error)
@@ -47,7 +49,7 @@ type Ledger struct {
 	Client *http.Client
 }
 
-// Cancelled is what a call costs whose handler was stopped midway, and at an MCP endpoint what some results cost.
+// Cancelled is what a call costs whose answer wasn't complete, and at an MCP endpoint what some results cost.
 type Cancelled int
 
 const (
@@ -55,7 +57,15 @@ const (
 	Capture Cancelled = iota + 1
 	// Void charges nothing.
 	Void
+	// Stated charges what the handler has stated so far, and nothing if it has stated nothing.
+	Stated
 )
+
+func (c Cancelled) captures() bool { return c == Capture || c == Stated }
+
+func (c Cancelled) voids() bool { return c == Void || c == Stated }
+
+func (c Cancelled) isStated() bool { return c.captures() || c.voids() }
 
 var errOutside = errors.New("gate: a gate with a ledger charges in Mux, Middleware and ServeRouted, which see how a handler ends")
 
@@ -81,17 +91,23 @@ func newOrbs(g *Gate, ledger Ledger) (*orbs, error) {
 		return nil, errors.New("gate: a ledger needs either Secret or SecretFile")
 	}
 	use := steps.UseLedger{
-		CapturesCancelled: ledger.OnCancelled == Capture, VoidsCancelled: ledger.OnCancelled == Void,
+		CapturesCancelled: ledger.OnCancelled.captures(), VoidsCancelled: ledger.OnCancelled.voids(),
+		CapturesBroken: ledger.OnBroken.captures(), VoidsBroken: ledger.OnBroken.voids(), Ceiling: uint64(ledger.Ceiling),
 		TTLMS: uint64(ledger.TTL.Milliseconds()), TimeoutMS: uint64(ledger.Timeout.Milliseconds()), Queue: uint64(ledger.Queue),
-		CapturesToolErrors: ledger.OnToolError == Capture, VoidsToolErrors: ledger.OnToolError == Void,
-		CapturesInputRequired: ledger.OnInputRequired == Capture, VoidsInputRequired: ledger.OnInputRequired == Void,
+		CapturesToolErrors: ledger.OnToolError.captures(), VoidsToolErrors: ledger.OnToolError.voids(),
+		CapturesInputRequired: ledger.OnInputRequired.captures(), VoidsInputRequired: ledger.OnInputRequired.voids(),
 	}
-	isStated := func(one Cancelled) bool { return one == Capture || one == Void }
-	if g.config.MCP.Path != "" && !(isStated(ledger.OnToolError) && isStated(ledger.OnInputRequired)) {
+	if g.config.MCP.Path != "" && !(ledger.OnToolError.isStated() && ledger.OnInputRequired.isStated()) {
 		return nil, errors.New("gate: a gate with an MCP endpoint needs a ledger with OnToolError and OnInputRequired")
 	}
-	if !isStated(ledger.OnCancelled) {
-		return nil, errors.New("gate: OnCancelled is Capture or Void; it has no default")
+	if !ledger.OnCancelled.isStated() {
+		return nil, errors.New("gate: OnCancelled is Capture, Void or Stated; it has no default")
+	}
+	if ledger.OnBroken != 0 && !ledger.OnBroken.isStated() {
+		return nil, errors.New("gate: OnBroken is Capture, Void, Stated or 0")
+	}
+	if ledger.Ceiling < 0 {
+		return nil, errors.New("gate: Ceiling is negative")
 	}
 	o := &orbs{gate: g, ledger: ledger, client: clientOf(ledger.Client), use: use, wake: make(chan struct{}, 1)}
 	o.amounts = map[string]func(*http.Request, *Token) (uint64, error){}
@@ -293,8 +309,12 @@ func (o *orbs) held(ctx context.Context, id string, charge *steps.Charge) (steps
 
 func (o *orbs) ended(ended steps.Ended) {
 	_, ended.MonotonicMS = o.gate.now()
-	if _, err := o.ask(&ended); err != nil {
+	reply, err := o.ask(&ended)
+	if err != nil {
 		o.gate.config.Logger.Error("a call is not charged", "error", err)
+	}
+	if notice := reply.Ledgered.Notice; err == nil && notice != "" {
+		o.gate.config.Logger.Warn(notice)
 	}
 	o.send()
 }
@@ -371,6 +391,9 @@ func (o *orbs) report(now steps.Ledgered) {
 		if one.result == "lost" && one.now > one.before {
 			o.gate.config.Logger.Error("settlements are lost: the ledger didn't take them before their holds expired", "count", one.now-one.before)
 		}
+	}
+	for range now.Over - min(o.counted.Over, now.Over) {
+		o.gate.count(terms.OverCeilingTotal)
 	}
 	o.counted = now
 }
@@ -520,8 +543,9 @@ func (h *held) run(next http.Handler, w http.ResponseWriter, r *http.Request) {
 		case isDone && r.Context().Err() == nil:
 			h.end(steps.Ended{Status: uint64(max(seen.status, http.StatusOK))})
 		case isDone || seen.hasBegun:
-			// The caller has left, or the stream has failed.
-			h.end(steps.Ended{Cancelled: true})
+			// If the caller has left, its handler's panic may come of that.
+			hasLeft := r.Context().Err() != nil
+			h.end(steps.Ended{Cancelled: hasLeft, Broken: !hasLeft})
 		default:
 			h.end(steps.Ended{})
 		}
@@ -595,8 +619,8 @@ func (c Call) HoldID() string {
 	return c.held.name
 }
 
-// StateOrbs charges this amount instead of the held one, if the call succeeds. More than was held takes what the account has left. The
-// last statement before the answer is complete counts. It returns false if nothing is held.
+// StateOrbs charges this amount instead of the held one, if the call succeeds: at most the hold times [Ledger.Ceiling], and what the account
+// has. The last statement before the answer is complete counts. It returns false if nothing is held.
 func (c Call) StateOrbs(amount uint64) bool {
 	if c.held == nil {
 		return false

@@ -196,6 +196,30 @@ func TestEachURLOfTheCasesIsReadOrRefused(t *testing.T) {
 	}
 }
 
+func TestSettingsThatNobodyKnowsAreRefused(t *testing.T) {
+	i := newIssuer(t)
+	engine, err := orbgate.FromYAML("orbgate: 1\napis: { a: { base_path: '', scopes: { 'write:a': { orbs: 3, routes: [POST /a] } } } }\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	for name, change := range map[string]func(*gate.Ledger){
+		"OnCancelled": func(ledger *gate.Ledger) { ledger.OnCancelled = 0 },
+		"OnBroken":    func(ledger *gate.Ledger) { ledger.OnBroken = gate.Stated + 1 },
+		"Ceiling":     func(ledger *gate.Ledger) { ledger.Ceiling = -1 },
+	} {
+		ledger := &gate.Ledger{URL: "http://127.0.0.1:1", Secret: "0123456789abcdef0123456789abcdef", OnCancelled: gate.Stated}
+		change(ledger)
+		made, err := gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: i.tokens() + "    account: subject\n", Ledger: ledger})
+		if err == nil {
+			made.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Error(name, err)
+		}
+	}
+}
+
 func TestALedgerIsReachedOverAUnixSocket(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "ledger")
 	l := newLedgered(t, func(config *gate.Config) {

@@ -114,7 +114,7 @@ function watched(body, held, status) {
           controller.enqueue(value);
         }
       } catch (error) {
-        held.end(hasBegun ? { cancelled: true } : {});
+        held.end(hasBegun ? { broken: true } : {});
         controller.error(error);
       }
     },

@@ -9,7 +9,11 @@ const { Steps } = require("./steps.js");
 /** @typedef {import("./messages.js").Charge} Charge */
 /** @typedef {import("./messages.js").HoldStep} HoldStep */
 
-const OPTIONS = ["url", "secret", "secretFile", "onCancelled", "onToolError", "onInputRequired", "ttlMs", "timeoutMs", "queue"];
+const OPTIONS = ["url", "secret", "secretFile", "onCancelled", "onBroken", "onToolError", "onInputRequired", "ttlMs", "timeoutMs", "queue", "ceiling"];
+
+const COSTS = ["capture", "void", "stated"];
+const captures = (/** @type {string | undefined} */ costs) => costs === "capture" || costs === "stated";
+const voids = (/** @type {string | undefined} */ costs) => costs === "void" || costs === "stated";
 
 class Ledger {
   #url;
@@ -26,13 +30,13 @@ class Ledger {
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
   /** What was counted of the step. */
-  #counted = { captured: 0, voided: 0, lost: 0 };
+  #counted = { captured: 0, voided: 0, lost: 0, over: 0 };
   /** Counts and logs; the last gate's, if several share the ledger. @type {{ counted(name: string, labels: Record<string, string>): void, log: import("../../gate.js").Log }} */
   observer = { counted: () => {}, log: console };
 
   /** @param {import("../../gate.js").LedgerOptions} options */
   constructor(options) {
-    const { url, secret, secretFile, onCancelled, onToolError, onInputRequired, ttlMs = 0, timeoutMs = 0, queue = 0 } = options;
+    const { url, secret, secretFile, onCancelled, onBroken, onToolError, onInputRequired, ttlMs = 0, timeoutMs = 0, queue = 0, ceiling = 1 } = options;
     const other = Object.keys(options).find((name) => !OPTIONS.includes(name));
     if (other !== undefined) {
       throw new TypeError(`a ledger has no option \`${other}\``);
@@ -41,19 +45,26 @@ class Ledger {
     if ((secret === undefined) === (secretFile === undefined)) {
       throw new TypeError("a ledger needs either `secret` or `secretFile`");
     }
-    if (onCancelled !== "capture" && onCancelled !== "void") {
-      throw new TypeError("`onCancelled` is capture or void; it has no default");
+    if (!COSTS.includes(onCancelled)) {
+      throw new TypeError("`onCancelled` is capture, void or stated; it has no default");
     }
-    if ([onToolError, onInputRequired].some((one) => ![undefined, "capture", "void"].includes(one)) || (onToolError === undefined) !== (onInputRequired === undefined)) {
-      throw new TypeError("`onToolError` and `onInputRequired` are each capture or void, for gates with an MCP endpoint");
+    if (onBroken !== undefined && !COSTS.includes(onBroken)) {
+      throw new TypeError("`onBroken` is capture, void or stated");
+    }
+    if ([onToolError, onInputRequired].some((one) => one !== undefined && !COSTS.includes(one)) || (onToolError === undefined) !== (onInputRequired === undefined)) {
+      throw new TypeError("`onToolError` and `onInputRequired` are each capture, void or stated, for gates with an MCP endpoint");
+    }
+    if (!Number.isSafeInteger(ceiling) || ceiling < 1) {
+      throw new TypeError("`ceiling` is an integer from 1");
     }
     this.chargesMcp = onToolError !== undefined;
     this.#file = secretFile;
     this.#given = secret;
     this.#at = this.#read();
-    this.#use = { number: MESSAGES.USE_LEDGER, capturesCancelled: onCancelled === "capture", voidsCancelled: onCancelled === "void", ttlMs, timeoutMs, queue,
-      capturesToolErrors: onToolError === "capture", voidsToolErrors: onToolError === "void",
-      capturesInputRequired: onInputRequired === "capture", voidsInputRequired: onInputRequired === "void" };
+    this.#use = { number: MESSAGES.USE_LEDGER, capturesCancelled: captures(onCancelled), voidsCancelled: voids(onCancelled), ttlMs, timeoutMs, queue, ceiling,
+      capturesBroken: captures(onBroken), voidsBroken: voids(onBroken),
+      capturesToolErrors: captures(onToolError), voidsToolErrors: voids(onToolError),
+      capturesInputRequired: captures(onInputRequired), voidsInputRequired: voids(onInputRequired) };
     this.#step = Steps.keep(this.#use);
   }
 
@@ -78,7 +89,7 @@ class Ledger {
     let step = this.#ask({ number: MESSAGES.HOLD, id, account, amount, bonus, note, monotonicMs: monotonicMs() });
     for (;;) {
       if (hasLeft() && !step.mayRun) {
-        this.ended(id, { cancelled: false, status: 0, neverRan: true, response: 0 });
+        this.ended(id, { cancelled: false, broken: false, status: 0, neverRan: true, response: 0 });
         return { isHeld: false, step };
       }
       if (step.path !== "") {
@@ -99,11 +110,14 @@ class Ledger {
   /**
    * The handler of a held call has ended.
    * @param {Uint8Array} id
-   * @param {{ cancelled: boolean, status: number, neverRan: boolean, response: number, stated?: number }} outcome
+   * @param {{ cancelled: boolean, broken: boolean, status: number, neverRan: boolean, response: number, stated?: number }} outcome
    */
   ended(id, { stated, ...outcome }) {
     try {
-      this.#replyTo({ number: MESSAGES.ENDED, id, ...outcome, isStated: stated !== undefined, stated: stated ?? 0, monotonicMs: monotonicMs() });
+      const { notice } = this.#replyTo({ number: MESSAGES.ENDED, id, ...outcome, isStated: stated !== undefined, stated: stated ?? 0, monotonicMs: monotonicMs() });
+      if (notice !== "") {
+        this.observer.log.warn(`orbgate: ${notice}`);
+      }
     } catch (error) {
       this.observer.log.error(`orbgate: a call is not charged: ${error instanceof Error ? error.message : error}`);
     }
@@ -173,6 +187,9 @@ class Ledger {
 
   /** @param {import("./messages.js").Ledgered} now */
   #report(now) {
+    for (; this.#counted.over < now.over; this.#counted.over++) {
+      this.observer.counted(NAMES.OVER_CEILING_TOTAL, {});
+    }
     for (const result of /** @type {const} */ (["captured", "voided", "lost"])) {
       const newly = now[result] - this.#counted[result];
       for (let count = 0; count < newly; count++) {

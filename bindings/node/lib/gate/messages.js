@@ -201,6 +201,9 @@ const QUESTIONS = {
     voidsToolErrors: flag(7),
     capturesInputRequired: flag(8),
     voidsInputRequired: flag(9),
+    capturesBroken: flag(10),
+    voidsBroken: flag(11),
+    ceiling: integer(12),
   }),
   HOLD: new Message(31, {
     id: text(1),
@@ -230,6 +233,7 @@ const QUESTIONS = {
     monotonicMs: integer(6),
     neverRan: flag(7),
     response: integer(8),
+    broken: flag(9),
   }),
   NEXT_LEDGER_CALL: new Message(35, {
     monotonicMs: integer(1),
@@ -380,6 +384,8 @@ const ANSWERS = {
     captured: integer(4),
     voided: integer(5),
     lost: integer(6),
+    over: integer(7),
+    notice: string(8),
   }),
   RESPONDED: new Message(94, {
     reads: critical(flag(1)),

@@ -91,13 +91,13 @@ class Held {
 
   /**
    * The handler has ended. Only the first time counts.
-   * @param {{ cancelled?: boolean, status?: number, neverRan?: boolean }} outcome
+   * @param {{ cancelled?: boolean, broken?: boolean, status?: number, neverRan?: boolean }} outcome
    */
-  end({ cancelled = false, status = 0, neverRan = false }) {
+  end({ cancelled = false, broken = false, status = 0, neverRan = false }) {
     if (!this.#isOver) {
       this.#isOver = true;
       const stated = this.#stated === undefined ? {} : { stated: this.#stated };
-      this.#ledger.ended(this.#id, { cancelled, status, neverRan, response: this.response?.end ?? 0, ...stated });
+      this.#ledger.ended(this.#id, { cancelled, broken, status, neverRan, response: this.response?.end ?? 0, ...stated });
       this.response?.close();
       this.response = null;
     }
@@ -118,8 +118,8 @@ function settleBy(held, response) {
     held.end({ neverRan: true });
     return;
   }
-  let hasBegun = false;
-  const { write, end } = response;
+  let [hasBegun, isBroken] = [false, false];
+  const { write, end, destroy } = response;
   const pass = held.response === null ? () => {} : reading(held.response, response);
   const isOf = (/** @type {any} */ piece) => piece !== undefined && piece !== null && typeof piece !== "function" && piece.length > 0;
   response.write = /** @this {any} @param {any[]} all */ function writing(...all) {
@@ -132,10 +132,23 @@ function settleBy(held, response) {
     held.end({ status: response.statusCode });
     return end.apply(this, all);
   };
+  response.destroy = /** @this {any} @param {any[]} all */ function destroying(...all) {
+    isBroken ||= hasCaller(this);
+    return destroy.apply(this, all);
+  };
   response.once("close", () => {
-    const hasFailed = response.errored !== null && response.errored !== undefined && !hasBegun;
-    held.end(hasFailed ? {} : { cancelled: true });
+    const hasFailed = !hasBegun && (isBroken || (response.errored ?? null) !== null);
+    held.end(hasFailed ? {} : isBroken ? { broken: true } : { cancelled: true });
   });
+}
+
+/**
+ * Whether the caller is still there: a service that destroys the answer to one who isn't follows it.
+ * @param {any} response of the server
+ */
+function hasCaller({ socket, stream }) {
+  const connection = stream ?? socket;
+  return connection !== null && connection !== undefined && !connection.destroyed && !connection.aborted && !connection.readableAborted;
 }
 
 /**

@@ -156,7 +156,7 @@ pub(super) struct Make<'a> {
     pub(super) mcp_deny_legacy: bool,
     /// The URL of the protected resource, whose metadata (RFC 9728) the gate serves.
     pub(super) metadata: &'a str,
-    /// Origins whose pages may send requests to the endpoint and read its responses, such as `https://app.example`.
+    /// Origins whose pages may call the endpoint and read its responses: `https://app.example`.
     pub(super) mcp_origins: Vec<&'a str>,
     /// Calls in sessions are charged however they end, not denied.
     pub(super) mcp_charge_sessions: bool,
@@ -550,7 +550,7 @@ impl<'a> Form<'a> for Body<'a> {
     }
 }
 
-/// Checks a version of the policy. The engine is the active one, or null before the first. Answered by `Loaded`.
+/// Checks a version of the policy. The engine is the active one; null at first. Answered by `Loaded`.
 #[derive(Default)]
 pub(super) struct Reload<'a> {
     /// The contents of the file. Without `interval_ms`, it must have an end marker.
@@ -563,7 +563,7 @@ pub(super) struct Reload<'a> {
     pub(super) refuse_wider: bool,
     /// As in `Make`.
     pub(super) secrets: Vec<Secret<'a>>,
-    /// Ask with this step after each `pause_ms`, until `Drop`: a version counts once it has rested. 0: it counts now.
+    /// Ask after each `pause_ms`, until `Drop`: a version counts once it has rested. 0: now.
     pub(super) interval_ms: u64,
     /// An operator waits for the result.
     pub(super) is_told: bool,
@@ -602,10 +602,10 @@ impl<'a> Form<'a> for Reload<'a> {
     }
 }
 
-/// Makes the step the holds of a process in a ledger service, for `Hold` to `LedgerCalled`, until `Drop`. Answered by `Ledgered` or `Failed`.
+/// Makes the step the holds of a process, until `Drop`. Answered by `Ledgered` or `Failed`.
 #[derive(Default)]
 pub(super) struct UseLedger {
-    /// A call is charged whose handler, or begun stream, stopped midway.
+    /// A call is charged whose caller left before the answer was whole.
     pub(super) captures_cancelled: bool,
     /// How long a hold lasts if the process stops. 0 selects 60 s.
     pub(super) ttl_ms: u64,
@@ -613,16 +613,22 @@ pub(super) struct UseLedger {
     pub(super) timeout_ms: u64,
     /// How many settlements can wait for the service. 0 selects 4,096.
     pub(super) queue: u64,
-    /// Such a call isn't charged. One of the two must be true.
+    /// It isn't charged. If both are true, what its handler has stated is.
     pub(super) voids_cancelled: bool,
     /// A call at an MCP endpoint is charged whose result has `isError`.
     pub(super) captures_tool_errors: bool,
-    /// It isn't charged. With an MCP endpoint, one of the two must be true.
+    /// It isn't charged. Both: as above. Needed with an MCP endpoint.
     pub(super) voids_tool_errors: bool,
     /// A call at an MCP endpoint is charged whose result asks for input.
     pub(super) captures_input_required: bool,
-    /// It isn't charged. With an MCP endpoint, one of the two must be true.
+    /// It isn't charged. Both: as above. Needed with an MCP endpoint.
     pub(super) voids_input_required: bool,
+    /// A call is charged whose answer the service broke off midway.
+    pub(super) captures_broken: bool,
+    /// It isn't charged. Both: as above. Neither: as if the caller left.
+    pub(super) voids_broken: bool,
+    /// A call costs at most its hold times this. 0 selects 1.
+    pub(super) ceiling: u64,
 }
 
 impl<'a> Form<'a> for UseLedger {
@@ -639,6 +645,9 @@ impl<'a> Form<'a> for UseLedger {
             7 => read.voids_tool_errors.fill(7, bytes, seen),
             8 => read.captures_input_required.fill(8, bytes, seen),
             9 => read.voids_input_required.fill(9, bytes, seen),
+            10 => read.captures_broken.fill(10, bytes, seen),
+            11 => read.voids_broken.fill(11, bytes, seen),
+            12 => read.ceiling.fill(12, bytes, seen),
             _ => Err(INVALID),
         })?;
         Ok(read)
@@ -737,7 +746,7 @@ impl<'a> Form<'a> for Waited<'a> {
 pub(super) struct Ended<'a> {
     /// The id of the hold.
     pub(super) id: &'a [u8],
-    /// It was stopped midway, or its stream failed after the first byte.
+    /// Its caller left before its answer was complete.
     pub(super) cancelled: bool,
     /// The HTTP status of the whole answer; 0 if it or the handler failed before the first byte.
     pub(super) status: u64,
@@ -751,6 +760,8 @@ pub(super) struct Ended<'a> {
     pub(super) never_ran: bool,
     /// Of a call at an MCP endpoint, the `end` of its last `Responded`; 0 for any other.
     pub(super) response: u64,
+    /// The service broke its answer off after the first byte.
+    pub(super) broken: bool,
 }
 
 impl<'a> Form<'a> for Ended<'a> {
@@ -766,6 +777,7 @@ impl<'a> Form<'a> for Ended<'a> {
             6 => read.monotonic_ms.fill(6, bytes, seen),
             7 => read.never_ran.fill(7, bytes, seen),
             8 => read.response.fill(8, bytes, seen),
+            9 => read.broken.fill(9, bytes, seen),
             _ => Err(INVALID),
         })?;
         Ok(read)
@@ -819,7 +831,7 @@ impl<'a> Form<'a> for LedgerCalled<'a> {
     }
 }
 
-/// Asks what to log about each answer of the service, or about none: a failure is stated once. Answered by `Done`.
+/// Asks what to log about an answer of the service or none: a failure once. Answered by `Done`.
 #[derive(Default)]
 pub(super) struct LedgerReplied<'a> {
     /// The URL of the service.
@@ -1045,7 +1057,7 @@ impl<'a> Form<'a> for ServiceRoute<'a> {
 /// The question is done.
 #[derive(Default)]
 pub(super) struct Done<'a> {
-    /// What to log, one sentence on each line: of `NextCall`, `CheckEngine`, `CheckAmounts` and `LedgerReplied`.
+    /// What to log, one sentence on each line; empty if there is nothing.
     pub(super) notices: &'a str,
     /// The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`.
     pub(super) levels: &'a str,
@@ -1124,7 +1136,7 @@ pub(super) struct Answer<'a> {
     pub(super) may_call: bool,
     /// The response's body, if it has one: JSON, such as the metadata of the resource at a 200.
     pub(super) body: Option<&'a [u8]>,
-    /// More headers of the response. Of an allow: put them in place of the service's that begin with `access-control-`.
+    /// More headers; of an allow, in place of the service's that begin with `access-control-`.
     pub(super) headers: Vec<CallHeader<'a>>,
     /// The seconds of its `Retry-After` header; 0 if it has none.
     pub(super) retry_after: u64,
@@ -1554,7 +1566,7 @@ impl Item for LedgerCall<'_> {
 
 /// The state of a ledger's step.
 #[derive(Default)]
-pub(super) struct Ledgered {
+pub(super) struct Ledgered<'a> {
     /// Ask with `NextLedgerCall` at `wake_ms`; otherwise only after a report.
     pub(super) wakes: bool,
     /// On the monotonic clock.
@@ -1567,15 +1579,19 @@ pub(super) struct Ledgered {
     pub(super) voided: u64,
     /// How many settlements were given up.
     pub(super) lost: u64,
+    /// How many handlers have stated more than the ceiling so far.
+    pub(super) over: u64,
+    /// After `Ended`, what to log as a warning; empty if there is nothing.
+    pub(super) notice: &'a str,
 }
 
-impl Ledgered {
+impl Ledgered<'_> {
     pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
         self.item(93, to)
     }
 }
 
-impl Item for Ledgered {
+impl Item for Ledgered<'_> {
     #[inline]
     fn item(&self, number: u32, to: &mut Writer<'_>) -> OrStatus {
         to.fields(number, |to| {
@@ -1585,6 +1601,8 @@ impl Item for Ledgered {
             self.captured.put(4, to)?;
             self.voided.put(5, to)?;
             self.lost.put(6, to)?;
+            self.over.put(7, to)?;
+            self.notice.put(8, to)?;
             Ok(())
         })
     }

@@ -61,15 +61,16 @@ impl Asking<'_> {
 
     pub(super) fn use_ledger(&mut self, question: &UseLedger) -> OrStatus {
         let costs = |captures, voids| match (captures, voids) {
-            (true, false) => Ok(Some(OnCancelled::Capture)),
-            (false, true) => Ok(Some(OnCancelled::Void)),
-            (false, false) => Ok(None),
-            (true, true) => Err(INVALID),
+            (true, false) => Some(OnCancelled::Capture),
+            (false, true) => Some(OnCancelled::Void),
+            (true, true) => Some(OnCancelled::Stated),
+            (false, false) => None,
         };
-        let on_cancelled = costs(question.captures_cancelled, question.voids_cancelled)?;
+        let on_cancelled = costs(question.captures_cancelled, question.voids_cancelled);
         let mut rules = OrbRules::new(on_cancelled.ok_or(INVALID)?);
-        let on_tool_error = costs(question.captures_tool_errors, question.voids_tool_errors)?;
-        let on_input_required = costs(question.captures_input_required, question.voids_input_required)?;
+        rules.on_broken = costs(question.captures_broken, question.voids_broken);
+        let on_tool_error = costs(question.captures_tool_errors, question.voids_tool_errors);
+        let on_input_required = costs(question.captures_input_required, question.voids_input_required);
         rules.mcp = match (on_tool_error, on_input_required) {
             (Some(on_tool_error), Some(on_input_required)) => Some(McpOrbs { on_tool_error, on_input_required }),
             (None, None) => None,
@@ -79,6 +80,9 @@ impl Asking<'_> {
             if from != 0 {
                 *to = Duration::from_millis(from);
             }
+        }
+        if question.ceiling != 0 {
+            rules.ceiling = question.ceiling;
         }
         if question.queue != 0 {
             rules.queue = usize::try_from(question.queue).map_err(|_| INVALID)?;
@@ -144,6 +148,7 @@ impl Asking<'_> {
         }
         let outcome = match u16::try_from(question.status).map_err(|_| INVALID)? {
             _ if question.cancelled => HandlerOutcome::Cancelled,
+            _ if question.broken => HandlerOutcome::Broken,
             0 => HandlerOutcome::Failed,
             status => HandlerOutcome::Status(status),
         };
@@ -151,8 +156,8 @@ impl Asking<'_> {
             0 => None,
             number => Some(u8::try_from(number).ok().and_then(McpEnd::of_number).ok_or(INVALID)?),
         };
-        self.holds()?.ended(id, outcome, response, stated, now);
-        self.ledgered()
+        let statement = self.holds()?.ended(id, outcome, response, stated, now);
+        self.ledgered_with(statement.as_ref().map_or("", |statement| &statement.text))
     }
 
     pub(super) fn read_response(&mut self, question: &ReadResponse<'_>) -> OrStatus {
@@ -193,6 +198,10 @@ impl Asking<'_> {
     }
 
     fn ledgered(&mut self) -> OrStatus {
+        self.ledgered_with("")
+    }
+
+    fn ledgered_with(&mut self, notice: &str) -> OrStatus {
         let holds = self.holds()?;
         let (settled, wake) = (holds.settled(), holds.wake());
         let told = Ledgered {
@@ -202,6 +211,8 @@ impl Asking<'_> {
             captured: settled.captured,
             voided: settled.voided,
             lost: holds.lost(),
+            over: settled.over,
+            notice,
         };
         told.write(&mut self.to())
     }

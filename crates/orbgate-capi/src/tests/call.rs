@@ -508,7 +508,9 @@ fn a_step_reads_a_response() {
         host.say(30, &settings).map(|it| it.0)
     };
     assert_eq!((ledger(&[1]), ledger(&[5, 6, 9]), ledger(&[5, 7, 8])), (Ok(93), Ok(93), Ok(93)));
-    for wrong in [&[][..], &[1, 5], &[1, 6], &[1, 8], &[1, 6, 7, 8], &[6, 8]] {
+    // Both flags of a setting: what the handler has stated.
+    assert_eq!((ledger(&[1, 5]), ledger(&[1, 6, 7, 8])), (Ok(93), Ok(93)));
+    for wrong in [&[][..], &[10, 11], &[1, 6], &[1, 8], &[1, 6, 7], &[6, 8]] {
         assert_eq!(ledger(wrong), Err(INVALID), "{wrong:?}");
     }
     assert_eq!(ledger(&[5, 6, 9]), Ok(93));

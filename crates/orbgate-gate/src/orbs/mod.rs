@@ -5,6 +5,7 @@
 
 pub(crate) mod address;
 pub(crate) mod charge;
+pub(crate) mod excess;
 pub(crate) mod holds;
 pub(crate) mod outcome;
 pub(crate) mod remote;

@@ -13,8 +13,10 @@ pub enum HandlerOutcome {
     Grpc(u32),
     /// It threw an exception or panicked, or its answer failed before the first byte.
     Failed,
-    /// It was stopped midway, or its stream failed after the first byte.
+    /// Its caller left before its answer was complete, which stopped it midway.
     Cancelled,
+    /// Its answer failed after the first byte, or the service dropped it.
+    Broken,
     /// It never ran: its caller left before it began, or the service wasn't ready.
     NotRun,
 }
@@ -33,14 +35,14 @@ pub enum Settlement {
 pub(super) const MOST_ORBS: u64 = (1 << 53) - 1;
 
 impl OrbRules {
-    /// The settlement of a hold of this amount, or of the amount that the handler has stated. `response` is what the response
-    /// to a call at an MCP endpoint has said.
+    /// The settlement of a hold of this amount, or of the amount that the handler has stated, up to the
+    /// [ceiling](OrbRules::ceiling). `response` is what the response to a call at an MCP endpoint has said.
     ///
     /// Success is an HTTP status below 400, or the gRPC status 0. It captures; anything else voids, except what
-    /// [`OrbRules::on_cancelled`] decides. At an MCP endpoint, a result captures and an error voids, whatever happens
-    /// afterwards. A stream that ends without the response counts as stopped midway, but in older versions it captures, because
-    /// the client can ask for the rest. In a session, everything captures but a status of 400 to 499, because callers choose
-    /// which response a call gets.
+    /// [`OrbRules::on_cancelled`] and [`OrbRules::on_broken`] decide. At an MCP endpoint, a result captures and an error voids,
+    /// whatever happens afterwards. A stream that the service ends without the response is broken. In older versions, both it and a
+    /// caller who leaves capture, because the client can ask for the rest. In a session, everything captures but a status of 400 to
+    /// 499, because callers choose which response a call gets.
     #[must_use]
     pub fn settlement(
         &self,
@@ -49,31 +51,41 @@ impl OrbRules {
         held: u64,
         stated: Option<u64>,
     ) -> Settlement {
+        let amount = match self.costs(outcome, response) {
+            OnCancelled::Capture => stated.unwrap_or(held),
+            OnCancelled::Stated => match stated {
+                Some(stated) => stated,
+                None => return Settlement::Void,
+            },
+            OnCancelled::Void => return Settlement::Void,
+        };
+        Settlement::Capture(amount.min(held.saturating_mul(self.ceiling)).min(MOST_ORBS))
+    }
+
+    fn costs(&self, outcome: HandlerOutcome, response: Option<McpEnd>) -> OnCancelled {
+        use OnCancelled::{Capture, Void};
         let in_session = response.is_some_and(|end| end.in_session);
-        let captures = match (outcome, response) {
-            (HandlerOutcome::NotRun, _) => false,
+        match (outcome, response) {
+            (HandlerOutcome::NotRun, _) => Void,
             // A server error can be the session's end, which its caller asks for.
-            (HandlerOutcome::Status(status), _) if in_session => !(400..500).contains(&status),
-            _ if in_session => true,
-            (HandlerOutcome::Grpc(status), _) => status == 0,
-            (HandlerOutcome::Status(status), _) if !(100..400).contains(&status) => false,
-            (_, Some(McpEnd { seen: Seen::Result | Seen::Other, .. })) => true,
-            (_, Some(McpEnd { seen: Seen::Error, .. })) => false,
+            (HandlerOutcome::Status(400..500), _) if in_session => Void,
+            _ if in_session => Capture,
+            (HandlerOutcome::Grpc(0), _) => Capture,
+            (HandlerOutcome::Grpc(_), _) => Void,
+            (HandlerOutcome::Status(status), _) if !(100..400).contains(&status) => Void,
+            (_, Some(McpEnd { seen: Seen::Result | Seen::Other, .. })) => Capture,
+            (_, Some(McpEnd { seen: Seen::Error, .. })) => Void,
             (_, Some(McpEnd { seen: Seen::ToolError, .. })) => self.mcp_setting(|mcp| mcp.on_tool_error),
             (_, Some(McpEnd { seen: Seen::InputRequired, .. })) => self.mcp_setting(|mcp| mcp.on_input_required),
-            (HandlerOutcome::Failed, _) => false,
-            (HandlerOutcome::Status(_), None | Some(McpEnd { seen: Seen::Nothing, .. })) => true,
-            (HandlerOutcome::Status(_) | HandlerOutcome::Cancelled, response) => {
-                response.is_some_and(|end| end.is_legacy) || self.on_cancelled == OnCancelled::Capture
-            }
-        };
-        match captures {
-            true => Settlement::Capture(stated.unwrap_or(held).min(MOST_ORBS)),
-            false => Settlement::Void,
+            (HandlerOutcome::Failed, _) => Void,
+            (HandlerOutcome::Status(_), None | Some(McpEnd { seen: Seen::Nothing, .. })) => Capture,
+            (_, Some(McpEnd { is_legacy: true, .. })) => Capture,
+            (HandlerOutcome::Cancelled, _) => self.on_cancelled,
+            (HandlerOutcome::Status(_) | HandlerOutcome::Broken, _) => self.on_broken.unwrap_or(self.on_cancelled),
         }
     }
 
-    fn mcp_setting(&self, of: impl Fn(&McpOrbs) -> OnCancelled) -> bool {
-        self.mcp.as_ref().map_or(self.on_cancelled, of) == OnCancelled::Capture
+    fn mcp_setting(&self, of: impl Fn(&McpOrbs) -> OnCancelled) -> OnCancelled {
+        self.mcp.as_ref().map_or(self.on_cancelled, of)
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::mcp::response::McpEnd;
 use crate::orbs::charge::{HoldCommand, HoldId, Unpaid};
+use crate::orbs::excess::Excess;
 use crate::orbs::holds::{HoldAnswer, Holds, Output, SettleAnswer};
 use crate::orbs::outcome::{HandlerOutcome, Settlement};
 use crate::orbs::reply::{Known, LedgerReply, is_lost, read};
@@ -51,6 +52,10 @@ pub struct SettledCounts {
     pub orbs: u64,
     /// The orbs that accounts lacked when more was charged than held.
     pub shortfall: u64,
+    /// The calls whose handlers have stated more than the [ceiling](OrbRules::ceiling).
+    pub over: u64,
+    /// The orbs over it, which weren't charged.
+    pub excess: u64,
 }
 
 /// What a request must do next.
@@ -111,7 +116,7 @@ impl RemoteHolds {
             extending: VecDeque::new(),
             sent: BTreeMap::new(),
             number: 0,
-            settled: SettledCounts { captured: 0, voided: 0, orbs: 0, shortfall: 0 },
+            settled: SettledCounts::default(),
             probe: Some(Duration::ZERO),
             known: Known::default(),
         }
@@ -172,7 +177,7 @@ impl RemoteHolds {
     }
 
     /// A handler has ended, or its answer. `response` is what an MCP response has said, and `stated` the amount that the handler
-    /// has stated.
+    /// has stated. Returns what to log if that is over the ceiling.
     pub fn ended(
         &mut self,
         id: HoldId,
@@ -180,11 +185,14 @@ impl RemoteHolds {
         response: Option<McpEnd>,
         stated: Option<u64>,
         now: Duration,
-    ) {
-        if let Some(held) = self.amounts.remove(&id) {
-            let settlement = self.holds.rules().settlement(outcome, response, held, stated);
-            self.holds.settle(id, settlement, now);
-        }
+    ) -> Option<Statement> {
+        let held = self.amounts.remove(&id)?;
+        let settlement = self.holds.rules().settlement(outcome, response, held, stated);
+        self.holds.settle(id, settlement, now);
+        let Excess { orbs, statement } = self.holds.rules().excess(id, held, stated, settlement)?;
+        self.settled.over = self.settled.over.saturating_add(1);
+        self.settled.excess = self.settled.excess.saturating_add(orbs);
+        Some(statement)
     }
 
     /// The handler of a request will never run: its caller left while it waited, or it was misrouted.

@@ -6,8 +6,13 @@ use core::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OrbRules {
-    /// What a handler that was stopped midway costs. It has no default.
+    /// What a call costs whose caller left before its answer was complete. It has no default.
     pub on_cancelled: OnCancelled,
+    /// What a call costs whose answer the service broke off after its first byte. Default: as [`OrbRules::on_cancelled`].
+    pub on_broken: Option<OnCancelled>,
+    /// A call costs at most its hold times this, whatever its handler states. What is over isn't charged, but logged and counted.
+    /// Default: 1.
+    pub ceiling: u64,
     /// How long a hold lasts if the program stops. A third of it is the interval at which the holds of running calls are
     /// extended. Default: 60 seconds.
     pub ttl: Duration,
@@ -20,13 +25,14 @@ pub struct OrbRules {
 }
 
 impl OrbRules {
-    /// Rules with the defaults, and what a handler that was stopped midway costs.
+    /// Rules with the defaults, and what a call costs whose caller left.
     #[must_use]
     pub const fn new(on_cancelled: OnCancelled) -> Self {
-        Self { on_cancelled, ttl: Duration::from_secs(60), timeout: Duration::from_secs(2), queue: 4096, mcp: None }
+        let (ttl, timeout) = (Duration::from_secs(60), Duration::from_secs(2));
+        Self { on_cancelled, on_broken: None, ceiling: 1, ttl, timeout, queue: 4096, mcp: None }
     }
 
-    /// Checks the durations and the queue.
+    /// Checks the ceiling, the durations and the queue.
     ///
     /// # Errors
     ///
@@ -37,6 +43,9 @@ impl OrbRules {
         }
         if self.timeout.is_zero() || self.timeout > self.beat() {
             return Err("`timeout` is 0, or over a third of `ttl`");
+        }
+        if self.ceiling == 0 {
+            return Err("`ceiling` is 0: no call that states an amount would cost anything");
         }
         if self.queue == 0 {
             return Err("`queue` is 0: every call that consumes orbs would be denied");
@@ -64,11 +73,12 @@ impl OrbRules {
     }
 }
 
-/// What a call costs if its handler was stopped midway, or if its stream failed after the first byte; at an MCP endpoint, also
-/// what other endings cost.
+/// What a call costs if its answer wasn't complete; at an MCP endpoint, also what other endings cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "it is charged or not")]
+#[expect(clippy::exhaustive_enums, reason = "it is charged, charged in part, or not")]
 pub enum OnCancelled {
+    /// What the handler has stated so far, and nothing if it has stated nothing.
+    Stated,
     /// The whole amount, or what the handler has stated.
     Capture,
     /// Nothing.

@@ -67,6 +67,8 @@ pub(crate) struct Counted {
     pub(crate) refused: Option<BTreeMap<String, u64>>,
     #[serde(default, rename = "orbgate_policy_loads_total")]
     pub(crate) loads: BTreeMap<String, u64>,
+    #[serde(default, rename = "orbgate_over_ceiling_total")]
+    pub(crate) over: BTreeMap<String, u64>,
 }
 
 impl Program {

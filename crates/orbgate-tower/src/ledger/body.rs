@@ -103,7 +103,7 @@ impl Call {
 
     /// The outcome of an answer that fails now.
     const fn failure(&self) -> HandlerOutcome {
-        if self.has_begun { HandlerOutcome::Cancelled } else { HandlerOutcome::Failed }
+        if self.has_begun { HandlerOutcome::Broken } else { HandlerOutcome::Failed }
     }
 
     /// The outcome of an answer that ends now.

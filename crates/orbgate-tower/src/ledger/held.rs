@@ -5,11 +5,14 @@ use std::sync::Arc;
 use std::thread;
 
 use http::HeaderMap;
-use orbgate_gate::{Answer, Charging, HandlerOutcome, HoldId, McpCall, McpResponse, Settlement, Unpaid, Verified};
+use orbgate_gate::{
+    Answer, Charging, Excess, HandlerOutcome, HoldId, McpCall, McpResponse, Settlement, Unpaid, Verified,
+};
 
 use crate::charge::Charge;
 use crate::ledger::amounts::Amounts;
 use crate::ledger::driver::OrbLedger;
+use crate::observe;
 
 /// States how many orbs a call has consumed in fact, if that isn't the amount that is held: an extension of each request
 /// that a [`ChargingLayer`](crate::ChargingLayer) passes.
@@ -34,8 +37,9 @@ pub struct ActualOrbs {
 const UNSTATED: u64 = 0;
 
 impl ActualOrbs {
-    /// Charges this amount instead of the held one, if the call succeeds. More than was held takes what the account has
-    /// left. The last statement before the handler, or its stream, ends counts.
+    /// Charges this amount instead of the held one, if the call succeeds: at most the hold times
+    /// [`OrbRules::ceiling`](orbgate_gate::OrbRules::ceiling), and what the account has. The last statement before the handler, or
+    /// its stream, ends counts.
     ///
     /// Returns false if nothing is held, so nothing can be charged: the route consumes nothing, or the function for its
     /// amount returned 0.
@@ -91,12 +95,13 @@ impl Held {
     fn end(&mut self, outcome: HandlerOutcome) {
         if self.handler != Handler::Settled {
             self.handler = Handler::Settled;
-            let settlement = self.orbs.rules().settlement(
-                outcome,
-                self.response.as_ref().map(McpResponse::end),
-                self.amount,
-                self.actual.stated(),
-            );
+            let (rules, stated) = (self.orbs.rules(), self.actual.stated());
+            let response = self.response.as_ref().map(McpResponse::end);
+            let settlement = rules.settlement(outcome, response, self.amount, stated);
+            if let Some(Excess { orbs, statement }) = rules.excess(self.id, self.amount, stated, settlement) {
+                tracing::warn!("{}", statement.text);
+                observe::over_ceiling(orbs);
+            }
             self.orbs.settle(self.id, settlement);
         }
     }

@@ -37,9 +37,10 @@ impl<V: VerifyToken, W> GateLayer<V, W> {
     /// - If the account doesn't have enough orbs, the call is denied with 402; if the ledger doesn't answer in time, with
     ///   503. The handler doesn't run.
     /// - A status below 400, or the gRPC status 0, charges the held orbs, or those that the handler
-    ///   [states](crate::ActualOrbs). Anything else, an error or a panic charges nothing. A handler that is stopped midway, or
-    ///   a stream that fails after its first byte, is charged by [`OrbRules::on_cancelled`](orbgate_gate::OrbRules::on_cancelled).
-    ///   Whether the caller reads the answer doesn't matter.
+    ///   [states](crate::ActualOrbs). Anything else, an error or a panic charges nothing. If the caller
+    ///   leaves midway, [`OrbRules::on_cancelled`](orbgate_gate::OrbRules::on_cancelled) decides; if the stream fails after its
+    ///   first byte, [`OrbRules::on_broken`](orbgate_gate::OrbRules::on_broken). Whether the caller reads the answer doesn't matter.
+    /// - More than the hold is charged only up to the [ceiling](orbgate_gate::OrbRules::ceiling); what is over is logged and counted.
     ///
     /// From now on, the layer's [`Engines`](crate::Engines) reject a policy with a route that consumes orbs and has
     /// neither an amount nor a function.
@@ -54,9 +55,10 @@ impl<V: VerifyToken, W> GateLayer<V, W> {
 
 impl<V: VerifyToken, W> EndpointLayer<V, W> {
     /// See [`GateLayer::ledger`]. At an MCP endpoint, the response to a call settles it: a result charges the held orbs, and a
-    /// JSON-RPC error charges nothing. A stream that ends without the response is charged by
-    /// [`OrbRules::on_cancelled`](orbgate_gate::OrbRules::on_cancelled); in older protocol versions it is charged, because the
-    /// client can ask for the rest.
+    /// JSON-RPC error charges nothing. A stream without the response is charged by
+    /// [`OrbRules::on_broken`](orbgate_gate::OrbRules::on_broken) if the service ends it, and by
+    /// [`OrbRules::on_cancelled`](orbgate_gate::OrbRules::on_cancelled) if the caller leaves it; in older protocol versions it is
+    /// charged, because the client can ask for the rest.
     ///
     /// # Errors
     ///

@@ -37,16 +37,33 @@ fn exchanges(open: impl Fn(&str) -> Arc<dyn Ledger>) {
     crowd(&world);
     assert!(world.ledger.verify().unwrap().found.is_empty());
     let mut capturing = rules();
-    capturing.on_cancelled = OnCancelled::Capture;
+    (capturing.on_cancelled, capturing.ceiling) = (OnCancelled::Capture, 1000);
     let world = World::new(open("capture.db"), capturing);
     costs(&world, OnCancelled::Capture);
     leaves(&world, OnCancelled::Capture);
+    shortfall(&world);
+    assert!(world.ledger.verify().unwrap().found.is_empty());
+    // What each may cost that isn't whole, apart.
+    let mut apart = rules();
+    (apart.on_cancelled, apart.on_broken) = (OnCancelled::Stated, Some(OnCancelled::Capture));
+    let world = World::new(open("apart.db"), apart);
+    costs(&world, OnCancelled::Capture);
+    leaves(&world, OnCancelled::Stated);
     assert!(world.ledger.verify().unwrap().found.is_empty());
 }
 
+/// Under a high ceiling, more than was held takes what is there.
+fn shortfall(world: &World) {
+    let user = "shortfall";
+    world.grant(user, 91, Bucket::Paid);
+    let headers = [("x-orbs", "1"), ("x-do", "state"), ("x-state", "1000")];
+    assert_eq!((world.call(user, "POST /open/7", &headers, "").unwrap().status, world.left(user)), (200, 0));
+    assert_eq!(world.entries(user).last().unwrap().shortfall.get(), 909);
+}
+
 /// One call of each kind: what its handler does, the status, and the orbs.
-fn costs(world: &World, on_cancelled: OnCancelled) {
-    let cancelled = if on_cancelled == OnCancelled::Capture { 10 } else { 0 };
+fn costs(world: &World, on_broken: OnCancelled) {
+    let broken = if on_broken == OnCancelled::Capture { 10 } else { 0 };
     let table = [
         ("", "POST /run", Some(200), 10),
         ("404", "POST /run", Some(404), 0),
@@ -54,12 +71,12 @@ fn costs(world: &World, on_cancelled: OnCancelled) {
         ("panic", "POST /run", None, 0),
         ("stream", "POST /run", Some(200), 10),
         ("stream that states", "POST /run", Some(200), 3),
-        ("stream that fails", "POST /run", Some(200), cancelled),
-        ("stream that panics", "POST /run", Some(200), cancelled),
+        ("stream that fails", "POST /run", Some(200), broken),
+        ("stream that panics", "POST /run", Some(200), broken),
         ("stream that fails at once", "POST /run", None, 0),
         ("grpc 0", "POST /run", Some(200), 10),
         ("grpc 7", "POST /run", Some(200), 0),
-        ("grpc without status", "POST /run", Some(200), cancelled),
+        ("grpc without status", "POST /run", Some(200), broken),
         ("grpc head 5", "POST /run", Some(200), 0),
         // Its own route, with a body that nobody reads.
         ("stream", "HEAD /run", Some(200), 10),
@@ -93,7 +110,14 @@ fn costs(world: &World, on_cancelled: OnCancelled) {
 /// A caller who leaves: before the answer, in the middle of a stream, and without reading a whole answer.
 fn leaves(world: &World, on_cancelled: OnCancelled) {
     let cancelled = if on_cancelled == OnCancelled::Capture { 10 } else { 0 };
-    for (what, cost) in [("hang", cancelled), ("stream that hangs", cancelled), ("large", 10)] {
+    let stated = if on_cancelled == OnCancelled::Void { 0 } else { 3 };
+    let table = [
+        ("hang", cancelled),
+        ("stream that hangs", cancelled),
+        ("stream that states and hangs", stated),
+        ("large", 10),
+    ];
+    for (what, cost) in table {
         let user = format!("leaver {}", what.replace(' ', "-")).replace(' ', "-");
         world.grant(&user, 100, Bucket::Paid);
         let ran = world.ran();
@@ -124,9 +148,9 @@ fn amounts(world: &World) {
     let stated = open("7", &state("2"));
     assert_eq!((stated.body.as_str(), world.left(user)), ("true", 91));
     assert_eq!((open("7", &state("0")).status, world.left(user)), (200, 91));
-    // More than was held takes what is there.
-    assert_eq!((open("1", &state("1000")).status, world.left(user)), (200, 0));
-    assert_eq!(world.entries(user).last().unwrap().shortfall.get(), 909);
+    // More than was held isn't charged.
+    assert_eq!((open("1", &state("1000")).status, world.left(user)), (200, 90));
+    assert_eq!(world.entries(user).last().unwrap().shortfall.get(), 0);
     let ran = world.ran();
     for orbs in ["many", "panic", "9007199254740992"] {
         assert_eq!(open(orbs, &[]).status, 402, "{orbs}");

@@ -45,11 +45,16 @@ struct World {
 }
 
 impl World {
+    /// Without a setting for a service that breaks an answer off, it costs what a caller who leaves does.
     fn new(on_cancelled: OnCancelled, mcp: Option<McpOrbs>) -> Self {
+        Self::with(on_cancelled, None, mcp)
+    }
+
+    fn with(on_cancelled: OnCancelled, on_broken: Option<OnCancelled>, mcp: Option<McpOrbs>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let ledger: Arc<dyn Ledger> = Arc::new(Sqlite::open(folder.path().join("orbs.db")).unwrap());
         let mut rules = rules();
-        (rules.on_cancelled, rules.mcp) = (on_cancelled, mcp);
+        (rules.on_cancelled, rules.on_broken, rules.mcp) = (on_cancelled, on_broken, mcp);
         let orbs = OrbLedger::start(Arc::clone(&ledger), rules).unwrap();
         Self { issuer: TestIssuer::new("https://issuer.test").unwrap(), ledger, orbs, _folder: folder }
     }
@@ -144,7 +149,9 @@ impl http_body::Body for Pieces {
 async fn the_shared_responses_cost_what_is_written() {
     use OnCancelled::{Capture, Void};
     for (on_cancelled, on_tool_error, on_input_required) in [(Void, Capture, Void), (Capture, Void, Capture)] {
-        let world = World::new(on_cancelled, Some(McpOrbs { on_tool_error, on_input_required }));
+        // Each the other, so that they can be told apart.
+        let on_broken = on_tool_error;
+        let world = World::with(on_cancelled, Some(on_broken), Some(McpOrbs { on_tool_error, on_input_required }));
         let app = world.gated(Router::new().route("/mcp", any(respond))).unwrap();
         for (number, row) in ROWS.iter().enumerate() {
             let (user, is_legacy, nothing) = (format!("user-{number}"), row["legacy"] == true, json!({}));
@@ -169,6 +176,7 @@ async fn the_shared_responses_cost_what_is_written() {
                 "captured" => Capture,
                 "voided" => Void,
                 "on_cancelled" => on_cancelled,
+                "on_broken" => on_broken,
                 "on_tool_error" => on_tool_error,
                 _ => on_input_required,
             };

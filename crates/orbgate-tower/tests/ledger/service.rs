@@ -248,6 +248,10 @@ async fn run(
         "stream that fails" => Response::new(Body::new(Steps(vec![Step::Data, Step::Fail].into()))),
         "stream that fails at once" => Response::new(Body::new(Steps(vec![Step::Fail].into()))),
         "stream that panics" => Response::new(Body::new(Steps(vec![Step::Data, Step::Panic].into()))),
+        "stream that states and hangs" => {
+            let steps = vec![Step::State(actual, 3), Step::Data, Step::Hang];
+            Response::new(Body::new(Steps(steps.into())))
+        }
         "stream that hangs" => Response::new(Body::new(Steps(vec![Step::Data, Step::Hang].into()))),
         "grpc 0" => grpc(vec![Step::Data, status("0")]),
         "grpc 7" => grpc(vec![Step::Data, status("7")]),

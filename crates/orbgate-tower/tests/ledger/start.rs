@@ -136,20 +136,25 @@ fn an_operator_sees_what_was_denied_and_charged() {
     let held = world.entries("rich").iter().find(|entry| entry.cause == Cause::Hold).map(|entry| entry.id.to_string());
     let names: Vec<_> = lines.iter().map(|line| line["hold_id"].as_str().map(str::to_owned)).collect();
     assert_eq!(names, [None, held, None]);
+    // A handler that states far too much.
+    let over = world.call("rich", "POST /run", &[("x-do", "state"), ("x-state", "1000")], "").unwrap();
+    assert_eq!((over.status, world.left("rich")), (200, 80));
     // A settlement comes after its answer.
     let mut text = String::new();
     wait(|| {
         text = scrape.render();
-        text.contains("result=\"captured\"") && text.contains("orbgate_settlements_waiting 0")
+        text.contains("result=\"captured\"} 2") && text.contains("orbgate_settlements_waiting 0")
     });
     for counter in [
         "orbgate_holds_total{result=\"held\"}",
         "orbgate_holds_total{result=\"denied\"}",
-        "orbgate_settlements_total{result=\"captured\"}",
-        "orbgate_orbs_captured_total",
+        "orbgate_settlements_total{result=\"captured\"} 2",
+        "orbgate_orbs_captured_total 20",
+        "orbgate_over_ceiling_total 1",
+        "orbgate_orbs_over_ceiling_total 990",
         "orbgate_settlements_waiting 0",
         // A candidate is compared by policy: the same one denies nobody for an empty account.
-        "orbgate_shadow_decisions_total{result=\"same\"} 3",
+        "orbgate_shadow_decisions_total{result=\"same\"} 4",
         "orbgate_decisions_total{decision=\"deny\",reason=\"insufficient_orbs\",route=\"POST /run\"}",
     ] {
         assert!(text.contains(counter), "{counter}: {text}");

@@ -364,6 +364,9 @@ type UseLedger struct {
 	VoidsToolErrors       bool
 	CapturesInputRequired bool
 	VoidsInputRequired    bool
+	CapturesBroken        bool
+	VoidsBroken           bool
+	Ceiling               uint64
 }
 
 func (m *UseLedger) Append(to []byte) []byte {
@@ -377,6 +380,9 @@ func (m *UseLedger) Append(to []byte) []byte {
 	w.flag(7, m.VoidsToolErrors)
 	w.flag(8, m.CapturesInputRequired)
 	w.flag(9, m.VoidsInputRequired)
+	w.flag(10, m.CapturesBroken)
+	w.flag(11, m.VoidsBroken)
+	w.integer(12, m.Ceiling)
 	return end(w.to, start)
 }
 
@@ -439,6 +445,7 @@ type Ended struct {
 	MonotonicMS uint64
 	NeverRan    bool
 	Response    uint64
+	Broken      bool
 }
 
 func (m *Ended) Append(to []byte) []byte {
@@ -451,6 +458,7 @@ func (m *Ended) Append(to []byte) []byte {
 	w.integer(6, m.MonotonicMS)
 	w.flag(7, m.NeverRan)
 	w.integer(8, m.Response)
+	w.flag(9, m.Broken)
 	return end(w.to, start)
 }
 
@@ -997,6 +1005,8 @@ type Ledgered struct {
 	Captured uint64
 	Voided   uint64
 	Lost     uint64
+	Over     uint64
+	Notice   string
 }
 
 func (m *Ledgered) read(fields []byte) bool {
@@ -1009,6 +1019,8 @@ func (m *Ledgered) read(fields []byte) bool {
 		r.integer(4, &m.Captured)
 		r.integer(5, &m.Voided)
 		r.integer(6, &m.Lost)
+		r.integer(7, &m.Over)
+		r.text(8, &m.Notice)
 	}
 	return r.isRight()
 }

@@ -12,6 +12,7 @@ const (
 	AuditLostTotal     = "orbgate_audit_lost_total"
 	HoldsTotal         = "orbgate_holds_total"
 	SettlementsTotal   = "orbgate_settlements_total"
+	OverCeilingTotal   = "orbgate_over_ceiling_total"
 	LabelDecision      = "decision"
 	LabelReason        = "reason"
 	LabelRoute         = "route"

@@ -103,8 +103,8 @@ class Allowed:
         return self._gate.visible(self._answer, method, list(names))
 
     def state_orbs(self, amount: int) -> bool:
-        """Charges this amount instead of the held one, if the call succeeds. More than was held takes what the account has
-        left. The last statement before the response ends counts.
+        """Charges this amount instead of the held one, if the call succeeds: at most the hold times the ledger's `ceiling`, and
+        what the account has. The last statement before the response ends counts.
 
         Returns false if nothing is held, so nothing can be charged.
         """

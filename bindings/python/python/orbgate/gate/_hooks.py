@@ -31,6 +31,7 @@ _COUNTERS = (
     _names.AUDIT_LOST_TOTAL,
     _names.HOLDS_TOTAL,
     _names.SETTLEMENTS_TOTAL,
+    _names.OVER_CEILING_TOTAL,
 )
 
 

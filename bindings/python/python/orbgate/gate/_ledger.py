@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from .._native import Answer, Call, Hold
 
+    _Costs = Literal["capture", "void", "stated"]
     _Reply = tuple[int, bytes] | None
     _Steps = Generator[Call | float, _Reply, None]
 
@@ -35,24 +36,28 @@ class Ledger:
     the holds of all running calls.
 
     `url` is `https://…`, `unix:` and a path, or `http://` and a loopback address. The secret is given, or read from
-    `secret_file`: again at each reload of a gate's policy, and when the service refuses the old one. What a call costs
-    whose handler was stopped midway, or whose stream failed after its first byte, is "capture" or "void":
-    `on_cancelled`. For gates with an MCP endpoint, `on_tool_error` says it of a result with `isError`, and
-    `on_input_required` of one that asks for input. Times are in seconds.
+    `secret_file`: again at each reload of a gate's policy, and when the service refuses the old one. `on_cancelled` is what
+    a call costs whose caller left before its answer was complete: "capture", "void", or "stated", which charges what the handler
+    has stated so far. `on_broken` is the same if the service broke the answer off after its first byte; by default,
+    `on_cancelled` counts. For gates with an MCP endpoint, `on_tool_error` says it of a result with `isError`, and
+    `on_input_required` of one that asks for input. A call costs at most its hold times `ceiling`, whatever its handler
+    states. Times are in seconds.
     """
 
     def __init__(
         self,
         url: str,
         *,
-        on_cancelled: Literal["capture", "void"],
+        on_cancelled: _Costs,
+        on_broken: _Costs | None = None,
         secret: str | None = None,
         secret_file: str | os.PathLike[str] | None = None,
-        on_tool_error: Literal["capture", "void"] | None = None,
-        on_input_required: Literal["capture", "void"] | None = None,
+        on_tool_error: _Costs | None = None,
+        on_input_required: _Costs | None = None,
         ttl: float = 60.0,
         timeout: float = 2.0,
         queue: int = 4096,
+        ceiling: int = 1,
     ) -> None:
         if (secret is None) == (secret_file is None):
             raise ValueError("a ledger needs either `secret` or `secret_file`")
@@ -61,7 +66,7 @@ class Ledger:
         self._file = secret_file
         self._secret = _native.ledger_secret(secret) if secret_file is None and secret is not None else ""
         self.read_secret()
-        self._rules = on_cancelled, on_tool_error, on_input_required, ttl, timeout, queue
+        self._rules = on_cancelled, on_broken, on_tool_error, on_input_required, ttl, timeout, queue, ceiling
         # Counts settlements, with the gate's hook; the last gate's, if several share the ledger.
         self._add: Callable[[str, dict[str, str]], None] = lambda name, labels: None
         self._start()
@@ -77,10 +82,11 @@ class Ledger:
                 self._secret = _native.ledger_secret(file.read(1024))
 
     def counts(self) -> dict[str, int]:
-        """How many settlements wait for the service, and how many were captured, voided or lost; the orbs that were
-        charged, and those that accounts lacked when more was charged than held.
+        """How many settlements wait for the service, and how many were captured, voided or lost; how many handlers stated more
+        than the ceiling; the orbs that were charged, those that accounts lacked when more was charged than held, and those over
+        the ceiling, which weren't charged.
         """
-        names = "waiting", "captured", "voided", "lost", "orbs", "shortfall"
+        names = "waiting", "captured", "voided", "lost", "over", "orbs", "shortfall", "excess"
         return dict(zip(names, self._orbs.counts(), strict=True))
 
     def flush(self, timeout: float = 60.0) -> bool:
@@ -97,7 +103,7 @@ class Ledger:
     def _start(self) -> None:
         self._pid = os.getpid()
         self._orbs = _native.Orbs(*self._rules)
-        self._reported = 0, 0, 0
+        self._reported = 0, 0, 0, 0
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self._pool = ThreadPoolExecutor(_MOST_CALLS, thread_name_prefix="orbgate-ledger")
@@ -161,7 +167,8 @@ class Ledger:
             raise
 
     def ended(self, hold: Hold, outcome: str, status: int, stated: int | None) -> None:
-        hold.ended(outcome, status, stated, time.monotonic())
+        if (notice := hold.ended(outcome, status, stated, time.monotonic())) is not None:
+            logger.warning("%s", notice)
         self._wake.set()
 
     def not_run(self, hold: Hold) -> None:
@@ -233,13 +240,15 @@ class Ledger:
                 time.sleep(1)
 
     def _report(self, orbs: _native.Orbs) -> None:
-        _, *counted, _, _ = orbs.counts()
-        for result, now, before in zip(("captured", "voided", "lost"), counted, self._reported, strict=True):
+        _, *counted = orbs.counts()[:5]
+        for _ in range(counted[3] - self._reported[3]):
+            self._add(_names.OVER_CEILING_TOTAL, {})
+        for result, now, before in zip(("captured", "voided", "lost"), counted, self._reported, strict=False):
             for _ in range(now - before):
                 self._add(_names.SETTLEMENTS_TOTAL, {_names.LABEL_RESULT: result})
             if result == "lost" and now > before:
                 logger.error("%d settlements are lost: the ledger didn't take them before their holds expired", now - before)
-        self._reported = counted[0], counted[1], counted[2]
+        self._reported = counted[0], counted[1], counted[2], counted[3]
 
 
 _LOCK = threading.Lock()

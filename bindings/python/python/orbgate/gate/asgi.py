@@ -191,11 +191,13 @@ class _Charged:
         try:
             await app(scope, self._received, self._sent)
         except BaseException as error:
-            is_stopped = self._has_begun or self._has_left or isinstance(error, asyncio.CancelledError)
-            self._allowed._settle("cancelled" if is_stopped else "failed")
+            self._stop(self._has_begun, self._has_left or isinstance(error, asyncio.CancelledError))
             raise
         # An answer that isn't complete was dropped.
-        self._allowed._settle("cancelled" if self._status is not None or self._has_left else "failed")
+        self._stop(self._status is not None, self._has_left)
+
+    def _stop(self, has_begun: bool, has_left: bool) -> None:
+        self._allowed._settle("cancelled" if has_left else "broken" if has_begun else "failed")
 
     async def _received(self) -> MutableMapping[str, Any]:
         message = await self._receive()

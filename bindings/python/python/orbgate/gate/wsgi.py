@@ -145,13 +145,14 @@ class _Charged:
         self._status: int | None = None
         self._length: int | None = None
         self._sent = 0
+        self._has_left = False
         self._response: Iterable[bytes] = ()
 
     def run(self, app: Callable[..., Iterable[bytes]], environ: dict[str, Any]) -> Iterable[bytes]:
         try:
             self._response = app(environ, self._started)
         except BaseException:
-            self._allowed._settle("cancelled" if self._sent else "failed")
+            self._fail()
             raise
         if self._is_whole() or self._status in (204, 304) or (self._method == "HEAD" and self._status is not None):
             self._allowed._settle("status", self._status or 500)
@@ -171,7 +172,11 @@ class _Charged:
 
         def written(data: bytes) -> Any:
             self._sent += len(data)
-            return write(data)
+            try:
+                return write(data)
+            except OSError:
+                self._has_left = True
+                raise
 
         return written
 
@@ -186,9 +191,12 @@ class _Charged:
             self._allowed._settle("cancelled")
             raise
         except BaseException:
-            self._allowed._settle("cancelled" if self._sent else "failed")
+            self._fail()
             raise
         self._allowed._settle("status", self._status or 500)
+
+    def _fail(self) -> None:
+        self._allowed._settle("cancelled" if self._has_left else "broken" if self._sent else "failed")
 
     def close(self) -> None:
         try:

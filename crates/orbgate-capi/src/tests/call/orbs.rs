@@ -111,6 +111,7 @@ fn the_outcome_decides_what_is_settled() {
         (vec![cancelled.clone()], [None, Some(10)]),
         (vec![cancelled.clone(), integer(3, 200)], [None, Some(10)]),
         (vec![cancelled, put(4, &[]), integer(5, 4)], [None, Some(4)]),
+        (vec![put(9, &[])], [None, Some(10)]), // the service broke it off
         (vec![integer(3, 200), put(4, &[])], [Some(0), Some(0)]),
         (vec![integer(3, 200), integer(5, 7)], [Some(10), Some(10)]), // not stated
         (vec![integer(3, 200), put(7, &[])], [None, None]),           // never ran
@@ -153,6 +154,41 @@ fn a_ledger_that_refuses_denies() {
         let late = host.say(33, &[put(1, &ID), integer(2, 1000)]).unwrap();
         assert_eq!(denial(&late), denied(UNAVAILABLE, 0, "unavailable"));
         assert_eq!(sent(&host, 1000).2[0]["settlement"], json!("void"), "the ledger may hold it nevertheless");
+    }
+}
+
+/// Both flags of a setting charge what was stated; a service that breaks off has a setting of its own, or that of a caller who
+/// leaves; and nothing is charged over the ceiling, which is reported once.
+#[test]
+fn settings_of_what_is_not_whole() {
+    let (left, broken) = (put(2, &[]), put(9, &[]));
+    let stated = |orbs| vec![put(4, &[]), integer(5, orbs)];
+    let ok = || integer(3, 200);
+    let both = [put(1, &[]), put(5, &[])];
+    let rows = [
+        (both.to_vec(), vec![left.clone()], None),
+        (both.to_vec(), [vec![left.clone()], stated(4)].concat(), Some(4)),
+        (both.to_vec(), [vec![broken.clone()], stated(4)].concat(), Some(4)),
+        (both.to_vec(), vec![ok()], Some(10)),
+        ([both.to_vec(), vec![put(10, &[])]].concat(), vec![broken.clone()], Some(10)),
+        ([both.to_vec(), vec![put(10, &[])]].concat(), vec![left.clone(), broken.clone()], None),
+        (vec![put(1, &[]), put(11, &[])], vec![broken.clone()], None),
+        (vec![put(1, &[]), put(10, &[]), put(11, &[])], [vec![broken], stated(7)].concat(), Some(7)),
+        (vec![put(1, &[])], [vec![ok()], stated(98_387)].concat(), Some(10)),
+        (vec![put(1, &[]), integer(12, 3)], [vec![ok()], stated(98_387)].concat(), Some(30)),
+    ];
+    for (settings, outcome, amount) in rows {
+        let host = Host::without_gate();
+        let limits = [integer(2, 3000), integer(3, 1000), integer(4, 2)];
+        host.say(30, &[&settings[..], &limits].concat()).unwrap();
+        hold(&host, &ID, 0);
+        held(&host, 200, &json!({ "hold": "held", "state": "pending" }), 5);
+        let over = ended(&host, &ID, &outcome);
+        let is_over = amount.is_some_and(|amount| amount >= 10) && outcome.len() > 2;
+        assert_eq!((over.integer(7), over.text(8).contains("has stated 98387 orbs")), (is_over.into(), is_over));
+        assert_eq!(ended(&host, &ID, &outcome).text(8), "", "once");
+        let settlement = amount.map_or(json!("void"), |amount: u64| json!({ "capture": amount }));
+        assert_eq!(sent(&host, 20).2[0]["settlement"], settlement, "{settings:?} {outcome:?}");
     }
 }
 
@@ -224,9 +260,8 @@ fn a_notice_has_the_reason_of_the_service() {
 #[test]
 fn wrong_questions_about_holds_are_refused() {
     let host = Host::without_gate();
-    for flags in [vec![], vec![put(1, &[]), put(5, &[])]] {
-        assert_eq!(host.say(30, &flags), Err(INVALID));
-    }
+    // What a caller who leaves costs has no default.
+    assert_eq!(host.say(30, &[put(10, &[])]), Err(INVALID));
     for (number, value) in [(2, 99), (2, 86_400_001), (3, 20_001)] {
         let failed = host.say(30, &[put(1, &[]), integer(number, value)]).unwrap();
         assert_eq!((failed.0, failed.text(2).contains("ttl")), (65, true), "{number} {value}");

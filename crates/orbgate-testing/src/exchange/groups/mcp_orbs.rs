@@ -26,11 +26,12 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     let rows = std::fs::read_to_string(cases.join("responses.jsonl"))?;
     let rows = rows.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>()?;
     ensure!(!rows.is_empty(), "there are no responses");
-    for settings in [["void", "capture", "void"], ["capture", "void", "capture"]] {
-        let [on_cancelled, on_tool_error, on_input_required] = settings;
+    for settings in [["void", "capture", "capture", "void"], ["capture", "void", "void", "capture"]] {
+        let [on_cancelled, on_broken, on_tool_error, on_input_required] = settings;
         let more = orbs::options(&service, on_cancelled);
         let more = more.each_ref().map(String::as_str);
         let mcp = ["--mcp", "/mcp", "--on-tool-error", on_tool_error, "--on-input-required", on_input_required];
+        let broken = &["--on-broken", on_broken];
         // The setting that charges whatever happens is the one that differs from what sessions cost.
         let charges_sessions = on_cancelled == "void";
         let flags = if charges_sessions { &["--charge-sessions"][..] } else { &[] };
@@ -39,15 +40,34 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
             suite.saw_one();
         }
         let pages = &["--mcp-origin", mcp_pages::ORIGIN];
-        let running =
-            suite.program.start_in(&[], &policy, &tokens, Gated::Yes, &[&more[..], &mcp, flags, pages].concat())?;
-        orbs::await_keys(&running, &call(suite, "nobody", &rows[0])?);
+        let running = suite.program.start_in(
+            &[],
+            &policy,
+            &tokens,
+            Gated::Yes,
+            &[&more[..], &mcp, broken, flags, pages].concat(),
+        )?;
+        orbs::await_keys(&running, &call(suite, "nobody", &rows[0], "")?);
+        // What a tool states, up to the ceiling.
+        for (stated, cost) in [(2, 2), (1000, 5)] {
+            let user = format!("mcp-{on_cancelled}-states-{stated}");
+            let account = format!("{}#{user}", suite.world.issuers.name("main"));
+            service.grant(&account, 20, "paid")?;
+            let bytes = call(suite, &user, &rows[0], &format!("state {stated}, "))?;
+            let status = wire::ask(&running.address, &bytes)?.status;
+            suite.saw_one();
+            let actual = (status, orbs::left(&service, &account)?);
+            if actual != (200, 20 - cost) {
+                suite.fail(format!("mcp-orbs, {settings:?}: a tool that states {stated}\n  {actual:?}"));
+            }
+        }
         for (number, row) in rows.iter().enumerate() {
             let what = row["name"].as_str().unwrap_or_default();
             let costs = match row["costs"].as_str().unwrap_or_default() {
                 "captured" => "capture",
                 "voided" => "void",
                 "on_cancelled" => on_cancelled,
+                "on_broken" => on_broken,
                 "on_tool_error" => on_tool_error,
                 _ => on_input_required,
             };
@@ -71,7 +91,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
             mcp_pages::run(suite, &running, &service)?;
         }
         // An error that echoes the id.
-        let denied = wire::ask(&running.address, &call(suite, "nobody", &rows[0])?)?;
+        let denied = wire::ask(&running.address, &call(suite, "nobody", &rows[0], "")?)?;
         let error: Value = serde_json::from_slice(&denied.body).unwrap_or_default();
         suite.saw_one();
         let actual = (denied.status, &error["id"], &error["error"]["data"]["reason"]);
@@ -85,8 +105,8 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     Ok(())
 }
 
-/// A call of `refund`, whose service answers as the row says.
-fn call(suite: &Suite, user: &str, row: &Value) -> Result<Vec<u8>> {
+/// A call of `refund`, whose service answers as the row says, and before that does something else.
+fn call(suite: &Suite, user: &str, row: &Value, before: &str) -> Result<Vec<u8>> {
     let recipe = Recipe::of("user", "orders:write").claim("sub", user);
     let token = suite.world.token(&recipe)?;
     let mut params = json!({ "name": "refund", "arguments": row });
@@ -99,7 +119,7 @@ fn call(suite: &Suite, user: &str, row: &Value) -> Result<Vec<u8>> {
     let body = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params }).to_string();
     Ok(format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
-         Content-Type: application/json\r\nx-do: respond\r\nContent-Length: {}\r\n{headers}{session}\r\n{body}",
+         Content-Type: application/json\r\nx-do: {before}respond\r\nContent-Length: {}\r\n{headers}{session}\r\n{body}",
         body.len()
     )
     .into_bytes())
@@ -107,7 +127,7 @@ fn call(suite: &Suite, user: &str, row: &Value) -> Result<Vec<u8>> {
 
 /// The status of the answer, which was read whole, or up to the end of the row's body.
 fn answered(suite: &Suite, running: &Running, user: &str, row: &Value, is_whole: bool) -> Result<Option<u64>> {
-    let bytes = call(suite, user, row)?;
+    let bytes = call(suite, user, row, "")?;
     if is_whole {
         return Ok(wire::ask(&running.address, &bytes).ok().map(|answer| answer.status.into()));
     }

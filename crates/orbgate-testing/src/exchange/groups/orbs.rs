@@ -32,6 +32,31 @@ apis:
 /// The routes with a function for the amount, those whose body is read, and those that need no token.
 const OPTIONS: [&str; 6] = ["--amount", "POST /open/{id}", "--bonus", "POST /run", "--public", "GET /healthz"];
 
+/// Settings, and what calls cost with them whose hold is 10, and whose answers aren't whole.
+#[derive(Clone, Copy)]
+struct Costs {
+    on_cancelled: &'static str,
+    more: &'static [&'static str],
+    /// A call costs at most its hold times this.
+    ceiling: u64,
+    /// If the caller leaves, without a statement and with one of 3.
+    left: [u64; 2],
+    /// The same if the service breaks off.
+    broken: [u64; 2],
+}
+
+const COSTS: [Costs; 3] = [
+    Costs { on_cancelled: "void", more: &[], ceiling: 1, left: [0, 0], broken: [0, 0] },
+    Costs { on_cancelled: "capture", more: &[], ceiling: 1, left: [10, 3], broken: [10, 3] },
+    Costs {
+        on_cancelled: "stated",
+        more: &["--on-broken", "capture", "--ceiling", "3"],
+        ceiling: 3,
+        left: [0, 3],
+        broken: [10, 3],
+    },
+];
+
 /// On the busiest machine.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -44,24 +69,28 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     fs::write(&policy, POLICY)?;
     let service = LedgerService::start(&suite.world.tokens())?;
     SECRETS.iter().for_each(|secret| suite.world.hide(secret));
-    for on_cancelled in ["void", "capture"] {
+    for costs in COSTS {
         fs::write(service.secret_file(), SECRETS[0])?;
+        let on_cancelled = costs.on_cancelled;
         let more = options(&service, on_cancelled);
-        let all = [more.each_ref().map(String::as_str).as_slice(), &OPTIONS].concat();
+        let all = [more.each_ref().map(String::as_str).as_slice(), &OPTIONS, costs.more].concat();
         let running = suite.program.start_in(&[], &policy, &tokens, Gated::Yes, &all)?;
-        let mut group = Orbs { suite, service: &service, running, on_cancelled };
+        let mut group = Orbs { suite, service: &service, running, on_cancelled, costs };
         await_keys(&group.running, &group.bytes(&Call::new("nobody", "POST /run", &[]))?);
         group.costs()?;
         group.leaves()?;
-        if on_cancelled == "void" {
+        if costs.on_cancelled != "capture" {
             group.amounts()?;
+        }
+        if on_cancelled == "void" {
             group.empty()?;
             group.bonus()?;
             group.free()?;
             if !suite.program.opens_ledger {
                 group.faults()?;
             }
-        } else {
+        }
+        if on_cancelled == "capture" {
             group.reload(&policy)?;
         }
         if suite.world.shows_a_token(&group.running.output()) {
@@ -108,6 +137,7 @@ struct Orbs<'s> {
     service: &'s LedgerService,
     running: Running,
     on_cancelled: &'static str,
+    costs: Costs,
 }
 
 /// A call: its user, its request line, its headers and its body.
@@ -177,17 +207,22 @@ impl Orbs<'_> {
 
     /// One call of each kind: what its handler does, whether it answers with success, and the orbs.
     fn costs(&self) -> Result<()> {
-        let cancelled = if self.on_cancelled == "capture" { 10 } else { 0 };
+        let (ceiling, [broken, broken_stated]) = (self.costs.ceiling * 10, self.costs.broken);
         let table = [
             ("", "POST /run", Some(200), 10),
             ("404", "POST /run", Some(404), 0),
             ("500", "POST /run", Some(500), 0),
             ("throw", "POST /run", None, 0),
             ("stream", "POST /run", Some(200), 10),
-            ("stream that fails", "POST /run", None, cancelled),
+            ("stream that fails", "POST /run", None, broken),
+            ("state 3, stream that fails", "POST /run", None, broken_stated),
             ("stream that fails at once", "POST /run", None, 0),
             ("state 3", "POST /run", Some(200), 3),
             ("state 0", "POST /run", Some(200), 0),
+            ("state 25", "POST /run", Some(200), ceiling.min(25)),
+            ("state 1000", "POST /run", Some(200), ceiling),
+            ("state 1000, stream", "POST /run", Some(200), ceiling),
+            ("state 1000, 500", "POST /run", Some(500), 0),
             ("", "GET /free", Some(200), 0),
             ("", "GET /page", Some(200), 6),
             ("", "HEAD /page", Some(200), 4),
@@ -208,14 +243,24 @@ impl Orbs<'_> {
             };
             self.judge(what, &causes, &expected.iter().map(ToString::to_string).collect());
         }
+        // What was over is counted, soon after it was settled, and logged.
+        let over = if ceiling == 10 { 3 } else { 2 };
+        let (start, mut counted) = (Instant::now(), 0);
+        while counted < over && start.elapsed() < PATIENCE {
+            counted = self.running.count()?.over.values().sum();
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.judge("calls over the ceiling", &counted, &over);
+        let said = format!("a handler has stated 1000 orbs for a hold of 10: {ceiling} are charged");
+        self.judge("what the log says of them", &self.running.output().matches(&said).count(), &2);
         Ok(())
     }
 
     /// A caller who leaves in the middle of an endless stream, or without reading a whole answer.
     fn leaves(&self) -> Result<()> {
-        let cancelled = if self.on_cancelled == "capture" { 10 } else { 0 };
-        for (what, cost) in [("endless stream", cancelled), ("large", 10)] {
-            let user = self.user(&what.replace(' ', "-"));
+        let [left, left_stated] = self.costs.left;
+        for (what, cost) in [("endless stream", left), ("state 3, endless stream", left_stated), ("large", 10)] {
+            let user = self.user(&what.replace([' ', ','], "-"));
             self.grant(&user, 100)?;
             let mut stream = TcpStream::connect(&self.running.address)?;
             stream.set_read_timeout(Some(PATIENCE))?;
@@ -231,15 +276,17 @@ impl Orbs<'_> {
     fn amounts(&self) -> Result<()> {
         let user = self.user("amounts");
         self.grant(&user, 100)?;
+        let last = if self.costs.ceiling == 1 { 50 } else { 0 };
         let table = [
             ("7", "", 200, 93),
             // Nothing is held, so the handler can't charge.
             ("0", "state 5", 200, 93),
             ("7", "state 2", 200, 91),
-            // More than was held takes what is there.
-            ("1", "state 1000", 200, 0),
-            ("many", "", 402, 0),
-            ("9007199254740992", "", 402, 0),
+            // More than the ceiling isn't charged, and of what may be, only what is there.
+            ("1", "state 1000", 200, 91 - self.costs.ceiling),
+            ("40", "state 1000", 200, last),
+            ("many", "", 402, last),
+            ("9007199254740992", "", 402, last),
         ];
         for (orbs, what, status, left) in table {
             let answer = self.ask(&Call::new(&user, "POST /open/7", &[("x-orbs", orbs), ("x-do", what)]))?;

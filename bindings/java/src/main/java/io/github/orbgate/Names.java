@@ -13,6 +13,7 @@ final class Names {
     static final String AUDIT_LOST_TOTAL = "orbgate_audit_lost_total";
     static final String HOLDS_TOTAL = "orbgate_holds_total";
     static final String SETTLEMENTS_TOTAL = "orbgate_settlements_total";
+    static final String OVER_CEILING_TOTAL = "orbgate_over_ceiling_total";
     static final String LABEL_DECISION = "decision";
     static final String LABEL_REASON = "reason";
     static final String LABEL_ROUTE = "route";
