@@ -68,7 +68,7 @@ export interface GateOptions {
   readonly corsPreflight?: "deny" | "pass";
   /**
    * Increments a counter: `orbgate_decisions_total`, `orbgate_tokens_refused_total`, `orbgate_misrouted_total`,
-   * `orbgate_policy_loads_total` or `orbgate_audit_lost_total`.
+   * `orbgate_policy_loads_total`, `orbgate_audit_lost_total` or one of a ledger. `PrometheusCounters` has such a function.
    */
   readonly count?: (name: string, labels: Readonly<Record<string, string>>) => void;
   /**
@@ -352,6 +352,15 @@ export interface LedgerOptions {
   readonly timeoutMs?: number;
   /** How many settlements can wait for the service. The default is 4,096. */
   readonly queue?: number;
+}
+
+/** Counts in this process what gates count, for Prometheus: `new Gate(…, { count: counters.count })`. */
+export class PrometheusCounters {
+  /** The content type of `text`. */
+  static readonly contentType: string;
+  readonly count: (name: string, labels: Readonly<Record<string, string>>) => void;
+  /** All counters, in the text format of Prometheus. Serve it where no caller of the service can read it. */
+  text(): string;
 }
 
 /** The ledger service in which gates hold orbs. Make one for each process and service. */

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 else:
     _Adapter = logging.LoggerAdapter
 
-_COUNTERS = (
+COUNTERS = (
     _names.DECISIONS_TOTAL,
     _names.TOKENS_REFUSED_TOTAL,
     _names.MISROUTED_TOTAL,
@@ -62,7 +62,7 @@ def counter() -> Callable[[str, Mapping[str, str]], object]:
     except ImportError:
         return lambda name, labels: None
     meter = get_meter("orbgate")
-    counters = {name: meter.create_counter(name) for name in _COUNTERS}
+    counters = {name: meter.create_counter(name) for name in COUNTERS}
     return lambda name, labels: counters[name].add(1, dict(labels))
 
 
