@@ -154,6 +154,10 @@ export interface Question {
   readonly target: Text;
   /** Every value of `Authorization`, one element per header line. */
   readonly authorization: readonly Text[];
+  /** Every value of `DPoP`, one element per header line. */
+  readonly dpop?: readonly Text[];
+  /** The certificate with which the client has authenticated its connection, in DER: see `tls.TLSSocket.getPeerX509Certificate`. */
+  readonly certificate?: Uint8Array | undefined;
   /** Every value of `Upgrade`. A request that lists `h2c` is denied, because later requests on that connection would bypass the gate. */
   readonly upgrade: readonly Text[];
   /** Every value of `Origin`. */

@@ -80,7 +80,8 @@ export type Detail =
   | "insufficient"
   | "bonus_not_allowed"
   | "temporarily_held"
-  | "frozen";
+  | "frozen"
+  | "proof";
 
 /** The HTTP status of a denial. */
 export type DenyStatus = 400 | 401 | 402 | 403 | 404 | 405 | 503;

@@ -39,7 +39,7 @@ test("each reason and each detail that an engine gives has an example", async ()
   const links = codes();
   const all = [...Object.keys(about.reasons), ...Object.keys(about.details)];
   const ledger = ["insufficient_orbs", "ledger_unavailable", "insufficient", "bonus_not_allowed", "temporarily_held", "frozen"];
-  const gates = ["public_route", "insufficient_user_authentication", "upgrade", ...ledger];
+  const gates = ["public_route", "insufficient_user_authentication", "upgrade", "proof", ...ledger];
   assert.deepEqual(Object.keys(links).sort(), all.filter((code) => !gates.includes(code)).sort());
   await each(links, async (page, code) => {
     const { reason, detail } = await page.evaluate(shown);

@@ -196,6 +196,7 @@ ORBGATE_ENUM(OrbgateDetail, uint8_t) {
   ORBGATE_DETAIL_BONUS_NOT_ALLOWED = 22, ///< Bonus orbs would suffice, but the request doesn't allow them.
   ORBGATE_DETAIL_TEMPORARILY_HELD = 23, ///< Other calls hold the missing orbs.
   ORBGATE_DETAIL_FROZEN = 24, ///< The account is frozen.
+  ORBGATE_DETAIL_PROOF = 25, ///< The token is valid, but nothing proves that it is its sender's.
 };
 
 /// The kind of token. Functions take it as a `uint32_t`, columns as a `uint8_t`; any other number is an invalid

@@ -227,9 +227,9 @@ ORBGATE_SET_BOOL(orbgate_make_set_mcp_deny_legacy, 2, 26) /* Requests of protoco
 ORBGATE_SET_STR(orbgate_make_set_metadata, 2, 27) /* The URL of the protected resource, whose metadata (RFC 9728) the gate serves. */
 ORBGATE_ADD_STR(orbgate_make_add_mcp_origin, 2, 28) /* Origins whose pages may call the endpoint and read its responses: `https://app.example`. */
 ORBGATE_SET_BOOL(orbgate_make_set_mcp_charge_sessions, 2, 29) /* Calls in sessions are charged however they end, not denied. */
+ORBGATE_SET_BOOL(orbgate_make_set_proofs, 2, 30) /* `Ask` has what proves a token. Without it, a configuration with `proof` is refused. */
 
-/* Starts a request, as received: neither decoded nor joined. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`. */
-ORBGATE_BEGIN(orbgate_ask_begin, 3)
+ORBGATE_BEGIN(orbgate_ask_begin, 3) /* Starts a request as received. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`. */
 ORBGATE_SET_STR(orbgate_ask_set_method, 3, 1) /* The method. */
 ORBGATE_SET_STR(orbgate_ask_set_target, 3, 2) /* The target: path and query, in the bytes of the request line or of `:path`. */
 ORBGATE_ADD_STR(orbgate_ask_add_authorization, 3, 3) /* Every value of `Authorization`, one item for each header line. */
@@ -245,6 +245,9 @@ ORBGATE_SET_BOOL(orbgate_ask_set_holds_thread, 3, 12) /* A thread blocks while i
 ORBGATE_SET_INT(orbgate_ask_set_unix_ms, 3, 13) /* The time since 1970, which determines whether tokens are valid. */
 ORBGATE_SET_INT(orbgate_ask_set_monotonic_ms, 3, 14) /* The time on the monotonic clock, which determines when keys are fetched. */
 ORBGATE_SET_BOOL(orbgate_ask_set_reads_bonus_orbs, 3, 15) /* The host reads `allow_bonus_orbs`, so the audit's `bonus_allowed` isn't null. */
+ORBGATE_ADD_STR(orbgate_ask_add_dpop, 3, 16) /* Every value of `DPoP`, one item for each header line. */
+ORBGATE_SET_STR(orbgate_ask_set_certificate, 3, 17) /* The client's certificate of the connection, in DER; empty without one. */
+ORBGATE_SET_BOOL(orbgate_ask_set_repeats, 3, 18) /* The same request was allowed before: the token's proof isn't used again. */
 ORBGATE_SET_BOOL(orbgate_ask_set_charges, 3, 20) /* A ledger must hold the call's orbs: if it consumes, answered by `Charge`, or by a denial. */
 ORBGATE_SET_BOOL(orbgate_ask_set_has_amount, 3, 21) /* A function has returned how many orbs the call consumes; otherwise the policy states it. */
 ORBGATE_SET_INT(orbgate_ask_set_amount, 3, 22) /* What the function has returned. 0 holds nothing. */
@@ -260,7 +263,7 @@ ORBGATE_BEGIN(orbgate_resume_begin, 4) /* Resumes a step after its `Wait` is ove
 ORBGATE_SET_INT(orbgate_resume_set_unix_ms, 4, 1) /* The time since 1970. */
 ORBGATE_SET_INT(orbgate_resume_set_monotonic_ms, 4, 2) /* The time on the monotonic clock. */
 
-ORBGATE_BEGIN(orbgate_checked_begin, 5) /* Resumes a step after its signature was checked. Answered by `Answer`, `ReadBody` or `Charge`. */
+ORBGATE_BEGIN(orbgate_checked_begin, 5) /* Resumes a step after its signature was checked. Answered like `Ask`, without `Wait`. */
 ORBGATE_SET_BOOL(orbgate_checked_set_is_right, 5, 1) /* The signature is valid. */
 ORBGATE_SET_INT(orbgate_checked_set_token_hash, 5, 2) /* The first 8 bytes of the token's SHA-256 hash, or 0 if the library must hash it. */
 ORBGATE_SET_INT(orbgate_checked_set_unix_ms, 5, 3) /* The time since 1970. */
@@ -273,8 +276,7 @@ ORBGATE_SET_INT(orbgate_is_over_set_monotonic_ms, 6, 1) /* The time on the monot
 ORBGATE_BEGIN(orbgate_next_call_begin, 7)
 ORBGATE_SET_INT(orbgate_next_call_set_monotonic_ms, 7, 1) /* The time on the monotonic clock. */
 
-/* Reports the result of a call. Answered by `Call`, the next one of the attempt, or by `Done`: then steps that wait can be resumed. */
-ORBGATE_BEGIN(orbgate_called_begin, 8)
+ORBGATE_BEGIN(orbgate_called_begin, 8) /* Reports a call's result. Answered by the attempt's next `Call`, or by `Done`: then resume what waits. */
 ORBGATE_SET_INT(orbgate_called_set_attempt, 8, 1) /* The attempt of the call. A report for one that is over has no effect. */
 ORBGATE_SET_INT(orbgate_called_set_failure, 8, 2) /* An `ORBGATE_FETCH_*` number if there is no response; otherwise 0. */
 ORBGATE_SET_INT(orbgate_called_set_status, 8, 3) /* The status of the response. */
@@ -391,12 +393,10 @@ ORBGATE_BEGIN(orbgate_check_ledger_begin, 46) /* Reads the URL of a ledger servi
 ORBGATE_SET_STR(orbgate_check_ledger_set_url, 46, 1) /* `https://…`, `http://` and a loopback address, or `unix:` and a path. */
 ORBGATE_SET_STR(orbgate_check_ledger_set_secret, 46, 2) /* The secret, as its file or a setting says it. */
 
-/* Checks that each route that consumes orbs has an amount or a function, and that functions have routes. Answered by `Done` or `Failed`. */
-ORBGATE_BEGIN(orbgate_check_amounts_begin, 37)
+ORBGATE_BEGIN(orbgate_check_amounts_begin, 37) /* Checks that each route that consumes orbs has an amount. Answered by `Done` or `Failed`. */
 ORBGATE_ADD_STR(orbgate_check_amounts_add_function, 37, 1) /* The routes with a function, as the policy names them. */
 
-/* Makes the step, until `Drop`, the reader of the response of an MCP endpoint; ask before the handler runs. Answered by `Responded`. */
-ORBGATE_BEGIN(orbgate_read_response_begin, 38)
+ORBGATE_BEGIN(orbgate_read_response_begin, 38) /* Begins to read an MCP endpoint's response, before its handler runs. Answered by `Responded`. */
 ORBGATE_SET_STR(orbgate_read_response_set_mcp_id, 38, 1) /* That of the `Charge`. */
 ORBGATE_SET_BOOL(orbgate_read_response_set_mcp_legacy, 38, 2) /* That of the `Charge`. */
 ORBGATE_SET_BOOL(orbgate_read_response_set_mcp_session, 38, 3) /* That of the `Charge`. */
@@ -597,8 +597,7 @@ ORBGATE_GET_STR(orbgate_answer_get_audit, 66, 9) /* With `with_audit`, a JSON li
 ORBGATE_GET_PART(orbgate_answer_get_token, 66, 0xa, 2) /* The verified token; absent without a valid token. */
 ORBGATE_GET_BOOL(orbgate_answer_get_may_call, 66, 11) /* `NextCall` might be answered by a call. */
 ORBGATE_GET_STR(orbgate_answer_get_body, 66, 12) /* The response's body, if it has one: JSON, such as the metadata of the resource at a 200. */
-/* More headers; of an allow, in place of the service's that begin with `access-control-`. */
-ORBGATE_NEXT_PART(orbgate_answer_next_header, 66, 0xd, 3)
+ORBGATE_NEXT_PART(orbgate_answer_next_header, 66, 0xd, 3) /* More headers; of an allow, instead of the service's `access-control-` ones. */
 ORBGATE_GET_INT(orbgate_answer_get_retry_after, 66, 14) /* The seconds of its `Retry-After` header; 0 if it has none. */
 
 /* The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` says so or `until_ms`, and resume. */
@@ -606,13 +605,13 @@ ORBGATE_GET_INT(orbgate_answer_get_retry_after, 66, 14) /* The seconds of its `R
 ORBGATE_GET_INT(orbgate_wait_get_until_ms, 67, 1) /* When the wait ends even without a report, on the monotonic clock. */
 ORBGATE_GET_BOOL(orbgate_wait_get_may_call, 67, 2) /* `NextCall` might be answered by a call. */
 
-/* Report with `Checked` whether this signature is valid. The algorithm fits the key, and key and signature have a valid form and length. */
+/* Report with `Checked` whether this signature is valid, of a token or of its proof. The algorithm fits the key, and both have a valid form. */
 #define ORBGATE_MESSAGE_CHECK_SIGNATURE 68u
 /* The algorithm, such as `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt as long as its hash. */
 ORBGATE_GET_STR(orbgate_check_signature_get_algorithm, 68, 1)
 /* The key as a JWK with only its required members. Equal keys have equal strings. If it can't be imported, the signature is invalid. */
 ORBGATE_GET_STR(orbgate_check_signature_get_key, 68, 2)
-ORBGATE_GET_STR(orbgate_check_signature_get_token, 68, 3) /* The token, whose first `signed` bytes are the signed ones. */
+ORBGATE_GET_STR(orbgate_check_signature_get_token, 68, 3) /* The token, of which the first `signed` bytes are signed; of a proof, only these. */
 ORBGATE_GET_INT(orbgate_check_signature_get_signed, 68, 4) /* How many bytes of the token are signed. */
 ORBGATE_GET_STR(orbgate_check_signature_get_signature, 68, 5) /* The signature. */
 ORBGATE_GET_BOOL(orbgate_check_signature_get_may_call, 68, 6) /* `NextCall` might be answered by a call. */

@@ -93,6 +93,7 @@ enum class Detail : std::uint8_t {
     bonus_not_allowed = ORBGATE_DETAIL_BONUS_NOT_ALLOWED,
     temporarily_held = ORBGATE_DETAIL_TEMPORARILY_HELD,
     frozen = ORBGATE_DETAIL_FROZEN,
+    proof = ORBGATE_DETAIL_PROOF,
 };
 
 // The kind of token: see OrbgateTokenKind.

@@ -282,6 +282,8 @@ struct GateRequest {
     bool audit = false; // with a line for an audit
     // One item per line of each header. A request that lists `h2c` in `Upgrade` is denied.
     std::vector<std::string_view> upgrade = {}, origin = {}, access_control_request_method = {};
+    std::vector<std::string_view> dpop = {}; // every value of `DPoP`, likewise
+    std::string_view certificate = {};       // with which the client has authenticated its connection, in DER
 };
 
 // The answer of a gate. A default-constructed one denies. Its strings live as long as the answer.
@@ -483,6 +485,8 @@ struct GateOptions {
     std::chrono::milliseconds retry{0};
     // The time limit for one attempt. 0 selects 5 s.
     std::chrono::milliseconds timeout{0};
+    // `Ask` has what proves a token. Without it, a configuration with `proof` is refused.
+    bool proofs = false;
     // end of options
 };
 
@@ -1053,8 +1057,10 @@ private:
         orbgate_make_set_burst(to, from.burst);
         orbgate_make_set_retry_ms(to, detail::count(from.retry));
         orbgate_make_set_timeout_ms(to, detail::count(from.timeout));
+        orbgate_make_set_proofs(to, from.proofs);
         // end of set options
         orbgate_make_set_introspection(to, true);
+        orbgate_make_set_proofs(to, true);
         orbgate_make_set_cors_preflight(to, from.pass_cors_preflight ? ORBGATE_CORS_PREFLIGHT_PASS : ORBGATE_CORS_PREFLIGHT_DENY);
         for (const std::string &route : from.public_routes) {
             orbgate_make_add_public_route(to, route.data(), route.size());
@@ -1076,6 +1082,8 @@ private:
         each(request.upgrade, orbgate_ask_add_upgrade);
         each(request.origin, orbgate_ask_add_origin);
         each(request.access_control_request_method, orbgate_ask_add_access_control_request_method);
+        each(request.dpop, orbgate_ask_add_dpop);
+        orbgate_ask_set_certificate(to, request.certificate.data(), request.certificate.size());
         if (request.matched) {
             orbgate_ask_set_matched(to, request.matched->empty() ? ORBGATE_MATCHED_UNKNOWN : ORBGATE_MATCHED_TEMPLATE);
             orbgate_ask_set_path_template(to, request.matched->data(), request.matched->size());

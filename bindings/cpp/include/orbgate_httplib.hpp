@@ -35,6 +35,7 @@ inline GateRequest request_of(const httplib::Request &request)
         return values;
     };
     question.authorization = values("Authorization");
+    question.dpop = values("DPoP");
     question.upgrade = values("Upgrade");
     question.origin = values("Origin");
     question.access_control_request_method = values("Access-Control-Request-Method");

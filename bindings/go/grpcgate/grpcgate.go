@@ -17,7 +17,9 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
@@ -70,6 +72,12 @@ func ask(ctx context.Context, protect *gate.Gate, method string) (context.Contex
 		// A `?` belongs to the method's name here, and doesn't begin a query. Escaped, every policy denies it.
 		Method: http.MethodPost, Target: strings.ReplaceAll(method, "?", "%3F"), Authorization: headers.Get("authorization"),
 		Upgrade: headers.Get("upgrade"), Origin: headers.Get("origin"), AccessControlRequestMethod: headers.Get("access-control-request-method"),
+		DPoP: headers.Get("dpop"),
+	}
+	if from, known := peer.FromContext(ctx); known {
+		if tls, is := from.AuthInfo.(credentials.TLSInfo); is && len(tls.State.PeerCertificates) > 0 {
+			request.Certificate = tls.State.PeerCertificates[0].Raw
+		}
 	}
 	for name := range headers {
 		if strings.Contains(name, "method") {

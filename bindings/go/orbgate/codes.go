@@ -168,6 +168,8 @@ const (
 	DetailTemporarilyHeld Detail = 23
 	// DetailFrozen: the account is frozen.
 	DetailFrozen Detail = 24
+	// DetailProof: the token is valid, but nothing proves that it is its sender's.
+	DetailProof Detail = 25
 	// end of details
 )
 

@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use orbgate::{Decision, Engine, Request};
+use orbgate::{Decision, Detail, Engine, Request};
 
 /// How a candidate's decision on a request differs from the active policy's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,8 +48,9 @@ impl Disagreement {
         if enforced.charge() != candidate.charge() {
             return Some(Self::Cost);
         }
-        // A gate's decision can be compared with an engine's.
-        let reasons = |decision: &Decision<'_>| (decision.reason().of_engine(), decision.detail());
+        // A gate's decision can be compared with an engine's, which verifies no token.
+        let detail = |decision: &Decision<'_>| decision.detail().filter(|detail| *detail != Detail::Proof);
+        let reasons = |decision: &Decision<'_>| (decision.reason().of_engine(), detail(decision));
         let is_same = reasons(enforced) == reasons(candidate)
             && enforced.route_name() == candidate.route_name()
             && enforced.api() == candidate.api()

@@ -62,7 +62,7 @@ impl FullChallenge {
     fn value(&self, refusal: &Refusal<'_, '_>, initial: Option<&str>, metadata: Option<&str>) -> String {
         let error = match refusal {
             Refusal::Header => Some("invalid_request"),
-            Refusal::Reason(Reason::InvalidToken) => Some("invalid_token"),
+            Refusal::Reason(Reason::InvalidToken) | Refusal::Lacking(Lacking::Proof) => Some("invalid_token"),
             Refusal::Reason(_) | Refusal::Lacking(Lacking::Nothing) => None,
             Refusal::Lacking(Lacking::Scopes(_) | Lacking::Earned) => Some("insufficient_scope"),
             Refusal::Lacking(Lacking::Login(_)) => Some("insufficient_user_authentication"),
@@ -92,10 +92,12 @@ impl FullChallenge {
 }
 
 /// The value with a second challenge (RFC 9449 §7.1), in the same line, because some proxies copy only one.
-pub(crate) fn with_dpop(value: &str, refused: Option<TokenError>, algorithms: &str) -> String {
+pub(crate) fn with_dpop(value: &str, refused: Option<TokenError>, has_token: bool, algorithms: &str) -> String {
     let error = match refused {
         Some(error) if error.is_of_dpop_proof() => "error=\"invalid_dpop_proof\", ",
         Some(_) => "error=\"invalid_token\", ",
+        // It lacks what only a bound one has.
+        None if has_token => "error=\"invalid_token\", ",
         None => "",
     };
     format!("{value}, DPoP {error}algs=\"{algorithms}\"")
@@ -117,6 +119,11 @@ impl<'e, 't> Refusal<'e, 't> {
             (Lacking::Nothing, reason) => Self::Reason(reason),
             (lacking, _) => Self::Lacking(lacking),
         }
+    }
+
+    /// Whether only a proof is missing.
+    pub(crate) const fn is_proof(&self) -> bool {
+        matches!(self, Self::Lacking(Lacking::Proof))
     }
 
     /// Whether only a login is missing.

@@ -73,6 +73,14 @@ impl<T> Credentials<T> {
         }
     }
 
+    /// Whether the token is valid, and what is missing or wrong is the proof that it is its sender's.
+    pub(crate) fn is_unproved(&self) -> bool {
+        match self {
+            Self::Refused(code) => TokenError::from_code(code).is_some_and(TokenError::is_of_proof),
+            _ => false,
+        }
+    }
+
     /// Why the token is rejected: a code of `orbgate_token::TokenError` or of another verifier, `authorization_header`,
     /// or `unknown_kind` for a valid token whose kind isn't known. Use it in logs and counters, but don't send it to
     /// callers.
@@ -111,6 +119,13 @@ pub trait Verified: Clone + Send + Sync + 'static {
         None
     }
 
+    /// Whether the token lacks these [earned](orbgate::is_earned) scopes only because it isn't bound to a key that its sender
+    /// proves.
+    fn lacks_proof(&self, earned: &[&str]) -> bool {
+        let _ = earned;
+        false
+    }
+
     /// An id for the token in audits. It must reveal nothing about the token; a hash is suitable.
     fn fingerprint(&self) -> Option<String> {
         None
@@ -128,6 +143,10 @@ impl Verified for VerifiedToken {
 
     fn login(&self, earned: &[&str]) -> Option<Login<'_>> {
         Self::login(self, earned.iter().copied())
+    }
+
+    fn lacks_proof(&self, earned: &[&str]) -> bool {
+        Self::lacks_proof(self, earned.iter().copied())
     }
 
     fn fingerprint(&self) -> Option<String> {

@@ -3,7 +3,7 @@
 use core::borrow::Borrow;
 use core::time::Duration;
 
-use orbgate::Engine;
+use orbgate::{Engine, Reason};
 use orbgate_token::{
     AttemptId, Checked, Fetch, FetchError, Judged, KeyCache, Now, Presented, Response, TokenError, Wait,
 };
@@ -91,9 +91,11 @@ impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
         match next {
             Next::Answer(mut answer) if self.keys().takes_dpop() => {
                 let refused = answer.refused().and_then(TokenError::from_code);
+                let is_login = answer.decision.reason() == Reason::InsufficientUserAuthentication;
+                let has_token = answer.token().is_some() && !is_login;
                 let challenge = answer.denial.as_mut().filter(|denial| denial.status == 401);
                 if let Some(value) = challenge.and_then(|denial| denial.www_authenticate.as_mut()) {
-                    *value = with_dpop(value, refused, &self.keys().dpop_algorithms()).into();
+                    *value = with_dpop(value, refused, has_token, &self.keys().dpop_algorithms()).into();
                 }
                 Next::Answer(answer)
             }

@@ -14,6 +14,8 @@ pub(crate) enum Lacking<'e, 't> {
     Scopes(Needed<'e>),
     /// Only earned scopes, which no client can request, and at least one that no login of the caller gives.
     Earned,
+    /// Only earned scopes that a token has which is bound to a key.
+    Proof,
     /// Only earned scopes that this login gives.
     Login(Login<'t>),
 }
@@ -55,8 +57,12 @@ impl<'e, 't> Lacking<'e, 't> {
         if needed.requestable().any(|scope| is_of_kind || lacks(&scope)) {
             return Self::Scopes(needed);
         }
-        // Only a user can log in.
         let Credentials::Token(verified) = credentials else { return Self::Earned };
+        let lacked: Vec<_> = needed.scopes().filter(lacks).map(|scope| scope.name()).collect();
+        if !is_of_kind && verified.lacks_proof(&lacked) {
+            return Self::Proof;
+        }
+        // Only a user can log in.
         if is_of_kind || token.is_none_or(|token| token.kind != TokenKind::User) {
             return Self::Earned;
         }

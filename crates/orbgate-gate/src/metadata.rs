@@ -63,8 +63,19 @@ impl Metadata {
             "authorization_servers": issuers,
             "bearer_methods_supported": ["header"],
         });
-        if let Some(members) = document.as_object_mut().filter(|_| !scopes.is_empty()) {
-            members.insert("scopes_supported".to_owned(), scopes.into());
+        if let Some(members) = document.as_object_mut() {
+            if !scopes.is_empty() {
+                members.insert("scopes_supported".to_owned(), scopes.into());
+            }
+            let algorithms = verifier.dpop_algorithms();
+            let algorithms: Vec<_> = algorithms.split_ascii_whitespace().collect();
+            if !algorithms.is_empty() {
+                members.insert("dpop_signing_alg_values_supported".to_owned(), algorithms.into());
+                members.insert("dpop_bound_access_tokens_required".to_owned(), verifier.requires_dpop().into());
+            }
+            if verifier.takes_certificates() {
+                members.insert("tls_client_certificate_bound_access_tokens".to_owned(), true.into());
+            }
         }
         Ok(Self { url, path: format!("{WELL_KNOWN}{path}"), document: document.to_string().into_bytes().into() })
     }

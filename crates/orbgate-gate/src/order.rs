@@ -147,8 +147,8 @@ impl<'e, 'r> Opened<'e, 'r> {
             Reason::NoToken => Credentials::bearer_or_dpop(self.request.authorization.iter().copied())?,
             _ => return Err(Credentials::None),
         };
-        let Request { dpop, method, target, certificate, .. } = *self.request;
-        Ok((token, Presented { scheme, dpop, method, target, certificate }))
+        let Request { dpop, method, target, certificate, repeats, .. } = *self.request;
+        Ok((token, Presented { scheme, dpop, method, target, certificate, repeats }))
     }
 
     /// What follows, given the credentials.

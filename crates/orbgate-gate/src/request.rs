@@ -18,6 +18,8 @@ pub struct Request<'a> {
     /// The certificate with which the client has authenticated its connection, from the server that ended TLS: see
     /// [`Presented::certificate`](orbgate_token::Presented::certificate).
     pub certificate: Option<Certificate<'a>>,
+    /// Whether the same request was allowed before, by this gate, and is only decided again: its proof isn't used a second time.
+    pub repeats: bool,
     /// Every value of `Upgrade`, one item for each line of the header.
     pub upgrade: &'a [&'a [u8]],
     /// Every value of `Origin`, one item for each line of the header.

@@ -70,7 +70,11 @@ impl Rules {
         mcp: Option<McpCall>,
     ) -> Answer<'e, T> {
         let refusal = Refusal::of(&decision, &credentials);
-        let decision = if refusal.is_login() { decision.denying_login() } else { decision };
+        let decision = match credentials.is_unproved() {
+            true => decision.denying_unproved(),
+            false if refusal.is_login() => decision.denying_login(),
+            false => decision,
+        };
         Answer {
             decision,
             denial: self.denial(&decision, &refusal, mcp.is_some()),
@@ -95,6 +99,8 @@ impl Rules {
         };
         let status = match self.is_flat() && deny.reason() != Reason::LedgerUnavailable {
             true => Reason::DEFAULT_STATUS,
+            // Another token, or another way to send it, would do.
+            false if refusal.is_proof() => Reason::InvalidToken.status().unwrap_or(Reason::DEFAULT_STATUS),
             false => deny.status(),
         };
         let methods = || {

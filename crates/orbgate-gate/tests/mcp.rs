@@ -188,7 +188,7 @@ fn a_browser_s_question_is_answered_for_the_pages_of_the_endpoint() {
         };
         answered(Gate::new(rules, ()).decide::<Holder>(&engine, &request, Credentials::None))
     };
-    let sent = "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id";
+    let sent = "accept, authorization, content-type, dpop, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id";
     let mut rules = rules(mcp().origins(["https://app.example"]).unwrap());
     for flat in [false, true] {
         rules.flat_403 = flat;

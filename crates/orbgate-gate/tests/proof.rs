@@ -2,11 +2,11 @@
 
 use core::time::Duration;
 
-use orbgate::{Engine, Reason};
-use orbgate_gate::{Answer, Challenge, FullChallenge, Gate, Request, Rules, Step};
+use orbgate::{Detail, Engine, Policy, Reason};
+use orbgate_gate::{Answer, Challenge, FullChallenge, Gate, Metadata, Request, Rules, Step};
 use orbgate_testing::holder::Holder;
-use orbgate_testing::signer::{ISSUER, NOW, Signer, claims, header, issuer, now};
-use orbgate_token::{FetchSettings, KeyCache, Now, ProofMethod, ProofRules, Verifier};
+use orbgate_testing::signer::{ISSUER, NOW, Signer, claims, header, issuer, now, with};
+use orbgate_token::{ClaimTest, Derived, FetchSettings, KeyCache, Now, ProofMethod, ProofRules, Verifier};
 use serde_json::json;
 
 use crate::exchange::serve;
@@ -110,6 +110,7 @@ fn a_bound_token_needs_its_proof_once() {
     ] {
         let answer = world.ask(authorization, proof);
         assert_eq!(answer.decision.reason(), Reason::InvalidToken);
+        assert_eq!(answer.decision.detail(), (code != "not_compact").then_some(Detail::Proof), "{code}");
         assert_eq!(denied(&answer), refused(code, error), "{authorization}");
     }
     let none = world.gate.ask(Engine::external(), &request(&[], &[]), time());
@@ -188,7 +189,7 @@ fn a_host_that_checks_signatures_is_asked_about_both() {
 fn a_certificate_proves_a_token_of_its_own() {
     let world = World::new(Rules::new(), ProofRules::when_bound([ProofMethod::Mtls]));
     let x5t = orbgate_testing::holder::sha256("der");
-    let claims = orbgate_testing::signer::with(claims(), "cnf", json!({"x5t#S256": x5t}));
+    let claims = with(claims(), "cnf", json!({"x5t#S256": x5t}));
     let bearer = format!("Bearer {}", world.signer.token(&header(), &claims));
     let ask = |der: Option<&[u8]>| {
         let authorization = [bearer.as_bytes()];
@@ -200,4 +201,103 @@ fn a_certificate_proves_a_token_of_its_own() {
     for wrong in [None, Some(&b"other"[..]), Some(b"")] {
         assert_eq!(denied(&ask(wrong)), (Some("certificate"), 401, "Bearer".to_owned()));
     }
+}
+
+#[test]
+fn a_route_can_demand_a_bound_token() {
+    let policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { \
+        read:a: { orbs: false, and: earned:proved, routes: [GET /a] }, \
+        read:b: { orbs: false, and: earned:proved earned:mfa, routes: [GET /b] }, \
+        read:c: { orbs: false, routes: [GET /c] }, earned:proved: { routes: [] }, earned:mfa: { routes: [] } } } }\n";
+    let engine = Engine::new(&Policy::from_yaml(policy).unwrap());
+    let derive = || {
+        [
+            Derived::new("earned:proved", [ClaimTest::proof(ProofMethod::Dpop)]),
+            Derived::new("earned:mfa", [ClaimTest::equals("acr", "mfa")]),
+        ]
+    };
+    let of = |rules: Rules| {
+        let mut world = World::new(rules.clone(), dpop());
+        let issuer = issuer().proof(ProofRules::when_bound([ProofMethod::Dpop])).derive(derive());
+        let jwks = json!({"keys": [world.signer.jwk("key-1")]}).to_string().into_bytes();
+        let verifier = Verifier::new([issuer.jwks_file("/keys.json")]).unwrap();
+        let verifier = verifier.with_secrets(|_| Ok(jwks.clone())).unwrap();
+        let verifier = verifier.public_urls(["https://api.example.com"]).unwrap().taking_proofs();
+        world.gate = Gate::new(rules, KeyCache::new(verifier, FetchSettings::default()).unwrap());
+        world
+    };
+    let ask = |world: &World, target: &str, scopes: &str, is_bound: bool| {
+        let claims = with(claims(), "scope", scopes);
+        let cnf = json!({"jkt": world.holder.jkt()});
+        let token = world.signer.token(&header(), &if is_bound { with(claims, "cnf", cnf) } else { claims });
+        let authorization = format!("{} {token}", if is_bound { "DPoP" } else { "Bearer" });
+        let htu = format!("https://api.example.com{target}");
+        let proof = world.holder.proof_at(&token, NOW, &json!({"htu": htu, "jti": target}));
+        let (authorization, dpop) = ([authorization.as_bytes()], [proof.as_bytes()]);
+        let dpop = if is_bound { &dpop[..] } else { &[] };
+        let request = Request { target: target.as_bytes(), ..request(&authorization, dpop) };
+        let answer = answer(world.gate.ask(&engine, &request, time()));
+        let denial =
+            answer.denial.map(|denial| (denial.status, denial.www_authenticate.unwrap_or_default().into_owned()));
+        (answer.decision.reason(), answer.decision.detail(), denial)
+    };
+    let world = of(Rules::new());
+    let invalid = |start: &str| Some((401, format!("{start}, DPoP error=\"invalid_token\", {ALGS}")));
+    assert_eq!(ask(&world, "/a", "read:a", true), (Reason::ScopeHeld, None, None));
+    assert_eq!(ask(&world, "/a", "read:a", false), (Reason::ScopeMissing, None, invalid("Bearer")));
+    assert_eq!(ask(&world, "/c", "read:c", false), (Reason::ScopeHeld, None, None));
+    // A client can't claim it.
+    assert_eq!(ask(&world, "/a", "read:a earned:proved", false).2, invalid("Bearer"));
+    // If something else is missing, too, a bound token isn't enough.
+    let missing = |header: &str| (Reason::ScopeMissing, None, Some((403, header.to_owned())));
+    assert_eq!(ask(&world, "/a", "read:c", false), missing("Bearer"));
+    assert_eq!(ask(&world, "/b", "read:b", false), missing("Bearer"));
+    let mut full = Rules::new();
+    full.challenge = Challenge::Full(FullChallenge::new());
+    assert_eq!(ask(&of(full), "/a", "read:a", false).2, invalid("Bearer error=\"invalid_token\""));
+    let mut flat = Rules::new();
+    flat.flat_403 = true;
+    assert_eq!(ask(&of(flat), "/a", "read:a", false), missing("Bearer"));
+}
+
+#[test]
+fn the_metadata_says_how_tokens_are_bound() {
+    let metadata = |rules: &[Option<ProofRules>]| {
+        let issuers = rules.iter().zip(["https://a.example", "https://b.example"]).map(|(rules, name)| {
+            let issuer = orbgate_token::Issuer::new(
+                name,
+                "https://mcp.example/mcp",
+                orbgate_token::KindRules::Always(orbgate::TokenKind::User),
+            );
+            match rules {
+                Some(rules) => issuer.proof(rules.clone()),
+                None => issuer,
+            }
+        });
+        let mut rules = Rules::new();
+        let verifier = Verifier::new(issuers).unwrap();
+        rules.metadata = Some(std::sync::Arc::new(Metadata::new("https://mcp.example/mcp", &verifier, "").unwrap()));
+        let gate = Gate::new(rules, World::new(Rules::new(), dpop()).gate);
+        let target = b"/.well-known/oauth-protected-resource";
+        let request = Request { method: b"GET", target, ..Request::default() };
+        let opened = gate.rules().open(Engine::external(), &request);
+        let answer = crate::answered(opened.decide(orbgate_gate::Credentials::<orbgate_token::VerifiedToken>::None));
+        let document: serde_json::Value = serde_json::from_slice(&answer.denial.unwrap().body.unwrap()).unwrap();
+        let member = |name: &str| document.get(name).cloned();
+        [
+            member("dpop_signing_alg_values_supported"),
+            member("dpop_bound_access_tokens_required"),
+            member("tls_client_certificate_bound_access_tokens"),
+        ]
+    };
+    let usual = Some(json!(["PS256", "ES256", "EdDSA", "Ed25519"]));
+    let (yes, no) = (Some(json!(true)), Some(json!(false)));
+    let both = ProofRules::required([ProofMethod::Dpop, ProofMethod::Mtls]);
+    let when_bound = ProofRules::when_bound([ProofMethod::Dpop]);
+    assert_eq!(metadata(&[None]), [None, None, None]);
+    assert_eq!(metadata(&[Some(dpop())]), [usual.clone(), yes.clone(), None]);
+    assert_eq!(metadata(&[Some(dpop()), None]), [usual.clone(), no.clone(), None]);
+    assert_eq!(metadata(&[Some(when_bound)]), [usual.clone(), no.clone(), None]);
+    assert_eq!(metadata(&[Some(both)]), [usual, no, yes.clone()]);
+    assert_eq!(metadata(&[Some(ProofRules::required([ProofMethod::Mtls]))]), [None, None, yes]);
 }

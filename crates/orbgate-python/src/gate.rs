@@ -15,7 +15,9 @@ use orbgate_gate::{
     LoadError, LoadRules, Matched, Mcp, McpError, McpFault, McpRequest, Metadata, Next, OrbRules, PublicRoutes, Rules,
     Step, Uncharged, Unpaid,
 };
-use orbgate_token::{ConfigError, FetchError, FetchSettings, KeyCache, Now, Response, SecretSource, Verifier};
+use orbgate_token::{
+    Certificate, ConfigError, FetchError, FetchSettings, KeyCache, Now, Response, SecretSource, Verifier,
+};
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -108,7 +110,7 @@ impl Gate {
             let verifier = verifier.map_err(|diagnostics| error::config(py, &diagnostics, file))?;
             let metadata = metadata.map(|url| Metadata::new(url, &verifier, mcp_initial_scopes)).transpose();
             let metadata = metadata.map_err(unfit)?.map(Arc::new);
-            let keys = KeyCache::new(verifier, FetchSettings::default());
+            let keys = KeyCache::new(verifier.taking_proofs(), FetchSettings::default());
             let keys = keys.map_err(|error| PyValueError::new_err(error.to_string()))?;
             let mut rules = Rules::new();
             rules.challenge = challenge_of(challenge, realm, resource_metadata)?;
@@ -228,7 +230,7 @@ impl Gate {
 
     /// Starts a request: returns its result, or a wait. `matched` is the router's template, "" if the router doesn't
     /// report it, and None if no router runs before the gate.
-    #[pyo3(signature = (policy, method, target, headers, time, monotonic, matched=None, holds_thread=false))]
+    #[pyo3(signature = (policy, method, target, headers, time, monotonic, matched=None, holds_thread=false, certificate=None))]
     #[expect(clippy::too_many_arguments, reason = "a request as it came")]
     fn ask(
         &self,
@@ -241,6 +243,7 @@ impl Gate {
         monotonic: f64,
         matched: Option<&str>,
         holds_thread: bool,
+        certificate: Option<&[u8]>,
     ) -> PyResult<Py<PyAny>> {
         guarded(|| {
             let headers = OfInterest::of(&headers);
@@ -256,9 +259,9 @@ impl Gate {
                 matched: of_router(matched),
                 allow_bonus_orbs_use: false,
                 holds_thread,
-                // A gate with `proof` doesn't start: its hosts don't pass on what proves a token.
-                dpop: &[],
-                certificate: None,
+                dpop: &headers.dpop,
+                certificate: certificate.map(Certificate::Der),
+                repeats: false,
             };
             let (engine, now) = (policy.get().engine(), at(time, monotonic)?);
             let step = py.detach(|| self.gate.ask(engine, &request, now));
@@ -602,6 +605,7 @@ fn taken(policy: &Bound<'_, Policy>, step: Step<'_>, requested_method: Option<&[
 #[derive(Default)]
 struct OfInterest<'h> {
     authorization: Vec<&'h [u8]>,
+    dpop: Vec<&'h [u8]>,
     upgrade: Vec<&'h [u8]>,
     origin: Vec<&'h [u8]>,
     requested_method: Vec<&'h [u8]>,
@@ -618,6 +622,8 @@ impl<'h> OfInterest<'h> {
             let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
             if is("authorization") {
                 fields.authorization.push(value);
+            } else if is("dpop") {
+                fields.dpop.push(value);
             } else if is("upgrade") {
                 fields.upgrade.push(value);
             } else if is("origin") {

@@ -210,6 +210,7 @@ impl Diagnostics {
         self.accounts(issuer);
         self.tests(key!("require"), 0, &issuer.require);
         self.derive(&issuer.derive);
+        self.proof_tests(issuer);
         // Only a response of an introspection endpoint needs no `iss`.
         let is_in_each = |claim: &str| match claim {
             "iss" => issuer.opaque.is_none(),
@@ -399,6 +400,40 @@ impl Diagnostics {
             self.positive(name, list, scope.name(), tests);
             self.tests(name, list, tests);
             self.acr_values(list, tests);
+        }
+    }
+
+    /// A test of a proof must be of what the issuer's `proof` requires, or nothing would have been proved.
+    fn proof_tests(&mut self, issuer: &Issuer) {
+        let has = |method| issuer.proof.as_ref().is_some_and(|rules| rules.has(method));
+        let kinds = match &issuer.kind {
+            KindRules::Always(_) => [&[][..], &[]],
+            KindRules::Claims { user, organisation } => [user.as_slice(), organisation],
+        };
+        let kinds = kinds.into_iter().enumerate().map(|(list, tests)| (key!("kind"), list, tests));
+        let derived = issuer.derive.iter().enumerate();
+        let derived = derived.map(|(list, scope)| (key!("derive"), list, scope.tests().unwrap_or_default()));
+        let require = (key!("require"), 0, issuer.require.as_slice());
+        for (key, list, tests) in kinds.chain([require]).chain(derived) {
+            for (index, test) in tests.iter().enumerate() {
+                let methods = test.written().iter().filter_map(|test| match test {
+                    Test::Proof(method) => Some(method),
+                    _ => None,
+                });
+                for &method in methods {
+                    let name = method.as_str();
+                    let message = match key == key!("derive") {
+                        false => {
+                            "`proof` is a test for `derive`: to require it of each token, write `proof` in the issuer"
+                                .to_owned()
+                        }
+                        true if has(method) => continue,
+                        true => format!("nothing proves `{name}`: name it in the issuer's `proof`"),
+                    };
+                    let part = Part { list, of: PartOf::Value(index, key!("proof"), None) };
+                    self.push_at(key, part, message);
+                }
+            }
         }
     }
 

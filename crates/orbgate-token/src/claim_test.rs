@@ -8,6 +8,7 @@ use orbgate_yaml::other_reading;
 use serde_json::Value;
 
 use crate::json::Object;
+use crate::proof::rules::ProofMethod;
 use crate::scope::{ClaimPath, Found};
 
 /// One test of a token's claims.
@@ -30,6 +31,8 @@ pub(crate) enum Test {
     Absent,
     EqualsClaim(ClaimPath),
     DiffersFromClaim(ClaimPath),
+    /// The claim is what this proves. A token with it is accepted only with the proof.
+    Proof(ProofMethod),
     /// A test of a file that has an error, with each that is written there. A file with it is refused, and it causes no second
     /// error.
     Faulty(Vec<Self>),
@@ -144,6 +147,7 @@ impl fmt::Display for Test {
             Self::Absent => f.write_str("present: false"),
             Self::EqualsClaim(other) => write!(f, "equals_claim: {other}"),
             Self::DiffersFromClaim(other) => write!(f, "differs_from_claim: {other}"),
+            Self::Proof(method) => write!(f, "proof: {}", method.as_str()),
             Self::Faulty(_) => f.write_str("faulty"),
         }
     }
@@ -230,6 +234,13 @@ impl ClaimTest {
         Self::new(claim, Test::DiffersFromClaim(other.into()))
     }
 
+    /// The token is bound to a key by this method, which the issuer's [`proof`](crate::Issuer::proof) must name: then its sender
+    /// has proved that it has the key. Only for [`Issuer::derive`](crate::Issuer::derive).
+    #[must_use]
+    pub fn proof(method: ProofMethod) -> Self {
+        Self::new(ClaimPath::nested(["cnf", method.member()]), Test::Proof(method))
+    }
+
     /// Whether passing the test proves anything about a token.
     pub(crate) const fn is_positive(&self) -> bool {
         !matches!(self.test, Test::Absent)
@@ -256,7 +267,7 @@ impl ClaimTest {
             Test::WithinSeconds(seconds) => *seconds > 0,
             Test::EqualsClaim(other) | Test::DiffersFromClaim(other) => other.is_named() && *other != self.claim,
             Test::Faulty(_) => false,
-            Test::Equals(_) | Test::Contains(_) | Test::Present | Test::Absent => true,
+            Test::Equals(_) | Test::Contains(_) | Test::Present | Test::Absent | Test::Proof(_) => true,
         };
         is_right && self.claim.is_named()
     }
@@ -268,7 +279,7 @@ impl ClaimTest {
             (Test::OneOf(expected), _) => expected.contains(value),
             (Test::Contains(expected), ClaimValue::Text(text)) => expected == text,
             (Test::ContainsWord(word), ClaimValue::Text(text)) => text.split(' ').any(|other| other == word),
-            (Test::EqualsClaim(_) | Test::DiffersFromClaim(_), ClaimValue::Text(_)) => true,
+            (Test::EqualsClaim(_) | Test::DiffersFromClaim(_) | Test::Proof(_), ClaimValue::Text(_)) => true,
             (Test::WithinSeconds(_), ClaimValue::Number(_)) => true,
             (Test::Present, _) => true,
             _ => false,
@@ -331,6 +342,7 @@ impl ClaimTest {
             Test::Absent => found.is_none(),
             Test::EqualsClaim(other) => two(other).is_some_and(|(one, other)| one == other),
             Test::DiffersFromClaim(other) => two(other).is_some_and(|(one, other)| one != other),
+            Test::Proof(_) => text.is_some(),
             Test::Faulty(_) => false,
         };
         holds.then_some(Window::ALWAYS)

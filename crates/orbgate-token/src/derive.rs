@@ -56,6 +56,12 @@ impl Derived {
         self.tests.as_deref()
     }
 
+    /// Whether only a proof gives the scope.
+    pub(crate) fn is_of_proof(&self) -> bool {
+        let mut tests = self.tests().unwrap_or_default().iter().peekable();
+        tests.peek().is_some() && tests.all(|test| matches!(test.test, Test::Proof(_)))
+    }
+
     /// Adds what a login must be to give the scope; `None` if no login does.
     fn add_to<'d>(&'d self, login: &mut Wanted<'d>) -> Option<()> {
         let tests = self.tests().filter(|tests| !tests.is_empty())?;

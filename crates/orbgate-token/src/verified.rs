@@ -52,6 +52,14 @@ impl VerifiedToken {
         &self.scopes
     }
 
+    /// Whether the issuer derives these scopes, and each only from a [proof](crate::ClaimTest::proof): a token that is bound to a
+    /// key would have them. False without a name.
+    pub fn lacks_proof<'n>(&self, scopes: impl IntoIterator<Item = &'n str>) -> bool {
+        let mut names = scopes.into_iter().peekable();
+        let is_of_proof = |name| self.derived.iter().any(|derived| derived.name() == name && derived.is_of_proof());
+        names.peek().is_some() && names.all(is_of_proof)
+    }
+
     /// One login that gives the token all these scopes, which begin with `earned:`. `None` if its issuer doesn't derive one of
     /// them, or not from the login (`acr`, `auth_time`), or if no login gives all of them.
     #[must_use]

@@ -24,7 +24,7 @@ use crate::opaque::{SecretSource, is_jwt_shaped};
 use crate::proof::presented::Presented;
 #[cfg(feature = "aws-lc-rs")]
 use crate::proof::replays::Replays;
-use crate::proof::rules::ProofMethod;
+use crate::proof::rules::{ProofMethod, ProofRules};
 use crate::proof::unproved::{Claimed, Unproved};
 use crate::proof::url::PublicUrl;
 #[cfg(feature = "aws-lc-rs")]
@@ -158,6 +158,20 @@ impl Verifier {
         };
         let names = Algorithm::ALL.into_iter().filter(of).map(Algorithm::as_str);
         names.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether every token must be bound to the key of a DPoP proof (RFC 9728: `dpop_bound_access_tokens_required`).
+    #[must_use]
+    pub fn requires_dpop(&self) -> bool {
+        let requires = |rules: &ProofRules| rules.is_required && rules.methods == [ProofMethod::Dpop];
+        self.issuers.iter().all(|(issuer, _)| issuer.proof.as_ref().is_some_and(requires))
+    }
+
+    /// Whether a token can be bound to the client's certificate (RFC 9728: `tls_client_certificate_bound_access_tokens`).
+    #[must_use]
+    pub fn takes_certificates(&self) -> bool {
+        let has = |rules: &ProofRules| rules.has(ProofMethod::Mtls);
+        self.issuers.iter().any(|(issuer, _)| issuer.proof.as_ref().is_some_and(has))
     }
 
     /// The issuers of tokens that must be proved, if the program doesn't pass on proofs.

@@ -119,6 +119,7 @@ fn tries(seed: u64, count: usize) -> usize {
             method: b"GET",
             target: b"/orders?a=b",
             certificate: shown.map(|shown: usize| Certificate::Der(certificates[shown].as_bytes())),
+            repeats: false,
         };
         let by_key = match key {
             Some(key) => is_dpop && sent == 1 && is_right && key == of_proof,

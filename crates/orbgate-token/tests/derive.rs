@@ -32,6 +32,7 @@ fn each_error_of_derived_scopes_has_its_location() {
         "      earned:a: { claim: x, present: false }\n      earned:b: [{ claim: x, present: false }, { claim: z, present: false }]\n",
         "      earned:a: { claim: x }\n      earned:b: [{ claim: '', equals: a }, { equals: a }]\n      earned:c: { claim: [a, ''], equals: a }\n",
         "      earned:a: { claim: x, equals: yes }\n      earned:b: { claim: x, one_of: [1.5, ~, 2001-01-01, 01, -5, true, [a]] }\n",
+        "      earned:a: { proof: dpop }\n      earned:b: { claim: x, proof: mtls }\n      earned:c: [{ proof: x509 }, { proof: mtls, equals: a }]\n",
         "      earned:a: { claim: x, equals: 99999999999999999999 }\n      earned:b: { claim: x, contains: true, one_of: [a] }\n",
         "      earned:a:\n        - { claim: x, equals: a }\n        - { claim: x }\n        - { claim: x, equals: 1 }\n",
         "      earned:a:\n        - { claim: x, one_of: [] }\n        - { claim: v, contains_word: a b }\n        - { claim: z, contains_word: '' }\n",

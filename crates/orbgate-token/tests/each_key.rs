@@ -100,6 +100,9 @@ fn proofs(row: &mut Add<'_>) {
         let by = |methods: Value| proof(json!({ key: methods }));
         row(path, by(json!("mtls")), by(json!(["mtls", "dpop"])), Token::Proved);
     }
+    // The table has the keys of a test once, where they come first; this one is only for derived scopes.
+    let earned = |method: &str| json!({"proof": ["dpop", "mtls"], "derive": {"earned:proved": [{"proof": method}]}});
+    row("issuers.kind.user.proof", earned("dpop"), earned("mtls"), Token::Proved);
     let other = json!({"proof": "dpop", "proof_algorithms": ["ES384"]});
     row("issuers.proof_algorithms", proof(json!("dpop")), other, Token::Proved);
 }

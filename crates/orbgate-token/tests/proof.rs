@@ -6,14 +6,14 @@ use aws_lc_rs::digest::{SHA256, digest};
 use orbgate_testing::holder::{Holder, URL, changed, sha256};
 use orbgate_testing::signer::{NOW, Signer, World, at, base64url, claims, header, issuer, now, with, without};
 use orbgate_token::{
-    Algorithm, Certificate, Checked, FetchSettings, Issuer, Judged, KeyCache, Now, Presented, ProofMethod, ProofRules,
-    Replays, Scheme, TokenError, Verifier,
+    Algorithm, Certificate, Checked, ClaimTest, Derived, FetchSettings, Issuer, Judged, KeyCache, Now, Presented,
+    ProofMethod, ProofRules, Replays, Scheme, TokenError, Verifier,
 };
 use serde_json::{Value, json};
 
 pub(crate) const TARGET: &[u8] = b"/orders?a=b";
 pub(crate) fn presented<'a>(dpop: &'a [&'a [u8]]) -> Presented<'a> {
-    Presented { scheme: Scheme::Dpop, dpop, method: b"GET", target: TARGET, certificate: None }
+    Presented { scheme: Scheme::Dpop, dpop, method: b"GET", target: TARGET, certificate: None, repeats: false }
 }
 
 fn by(rules: ProofRules) -> Issuer {
@@ -218,7 +218,9 @@ fn a_bound_token_is_never_a_plain_one() {
     let (token, plain) = (holder.bound(&world.signer), world.signer.token(&header(), &claims()));
     let proof = holder.proof_at(&token, NOW, &json!({}));
     let proof = proof.as_bytes();
-    let (one, two): (&[&[u8]], &[&[u8]]) = (&[proof], &[proof, proof]);
+    // As a server can join two lines.
+    let in_one = [proof, b", ", proof].concat();
+    let (one, two, joined): (&[&[u8]], &[&[u8]], &[&[u8]]) = (&[proof], &[proof, proof], &[&in_one]);
     let when_bound = || ProofRules::when_bound([ProofMethod::Dpop]);
     let bearer = |dpop| Presented { scheme: Scheme::Bearer, ..presented(dpop) };
     let table: &[(&str, ProofRules, Presented<'_>, Option<TokenError>)] = &[
@@ -229,6 +231,8 @@ fn a_bound_token_is_never_a_plain_one() {
         (&token, when_bound(), Presented::default(), Some(Mixed)),
         (&token, dpop(), presented(&[]), Some(ProofMissing)),
         (&token, dpop(), presented(two), Some(ProofMissing)),
+        (&token, dpop(), presented(joined), Some(ProofMissing)),
+        (&plain, when_bound(), bearer(joined), Some(ProofMissing)),
         (&token, ProofRules::required([ProofMethod::Mtls]), presented(one), Some(Confirmation)),
         (&plain, when_bound(), bearer(&[]), None),
         (&plain, when_bound(), bearer(one), None),
@@ -335,6 +339,16 @@ fn a_proof_counts_once_even_after_a_reload() {
     assert_eq!(first.replays().len(), 0);
     assert_eq!(one(&first, 0), None);
     assert_eq!(one(&first, 1), Some(TokenError::ProofReplayed));
+    // The same request can be decided again; another one can't pass for it.
+    let repeats = |cache: &KeyCache, proof: &str, second| {
+        judge(cache, &token, &Presented { repeats: true, ..presented(&[proof.as_bytes()]) }, second)
+    };
+    assert_eq!(repeats(&first, &proof, 1), None);
+    assert_eq!(first.replays().len(), 1);
+    let unused = holder.proof_at(&token, NOW, &json!({"jti": "unused"}));
+    assert_eq!(repeats(&first, &unused, 1), Some(TokenError::ProofReplayed));
+    assert_eq!(repeats(&first, &proof, 121), Some(TokenError::ProofTime));
+    assert_eq!(one(&first, 1), Some(TokenError::ProofReplayed));
     // Another proof for the same token, whose signature is remembered.
     let next = holder.proof_at(&token, NOW, &json!({"jti": "other"}));
     assert_eq!(judge(&first, &token, &presented(&[next.as_bytes()]), 1), None);
@@ -427,4 +441,48 @@ fn a_gate_that_passes_no_proofs_on_does_not_start() {
     assert_eq!(start(verifier().taking_proofs()), Err(without.to_owned()));
     let refused = verifier().public_urls(["https://a", "http://a", "https://a/"]).unwrap_err();
     assert_eq!(refused.diagnostics().len(), 2, "{refused}");
+}
+
+#[test]
+fn a_proof_earns_a_scope() {
+    let world = World::new();
+    let holder = Holder::new(Signer::p256());
+    let derive = || {
+        let proved =
+            |name: &str, methods: &[ProofMethod]| Derived::new(name, methods.iter().copied().map(ClaimTest::proof));
+        let (dpop, mtls) = (ProofMethod::Dpop, ProofMethod::Mtls);
+        [proved("earned:dpop", &[dpop]), proved("earned:mtls", &[mtls]), proved("earned:both", &[dpop, mtls])]
+    };
+    let rules = ProofRules::when_bound([ProofMethod::Dpop, ProofMethod::Mtls]);
+    let verifier = verifier(by(rules).derive(derive()));
+    let (jkt, x5t) = (holder.jkt(), sha256("der"));
+    for (cnf, scopes) in [
+        (None, ""),
+        (Some(json!({"jkt": jkt})), "earned:dpop"),
+        (Some(json!({"x5t#S256": x5t})), "earned:mtls"),
+        (Some(json!({"jkt": jkt, "x5t#S256": x5t})), "earned:dpop earned:mtls earned:both"),
+    ] {
+        let is_dpop = cnf.as_ref().is_some_and(|cnf| cnf.get("jkt").is_some());
+        let claims = with(claims(), "scope", "earned:both");
+        let claims = cnf.iter().fold(claims, |claims, cnf| with(claims, "cnf", cnf.clone()));
+        let token = world.signer.token(&header(), &claims);
+        let proof = holder.proof_at(&token, NOW, &json!({}));
+        let proofs = [proof.as_bytes()];
+        let certificate = Some(Certificate::Der(b"der"));
+        let presented = match is_dpop {
+            true => Presented { certificate, ..presented(&proofs) },
+            false => Presented { certificate, ..Presented::default() },
+        };
+        let verified = verifier.verify_presented(&token, &presented, &world.keys, &Replays::new(), now()).unwrap();
+        assert_eq!(verified.scopes(), scopes);
+        assert!(verified.lacks_proof(["earned:dpop", "earned:both"]) && !verified.lacks_proof(["earned:other"]));
+        assert!(!verified.lacks_proof([]));
+    }
+    // Nothing would have been proved.
+    for issuer in [issuer(), issuer().allow_unverified_cnf(), by(ProofRules::when_bound([ProofMethod::Dpop]))] {
+        let refused = Verifier::new([issuer.derive(derive())]).unwrap_err().to_string();
+        assert!(refused.contains("nothing proves `mtls`: name it in the issuer's `proof`"), "{refused}");
+    }
+    let required = by(dpop()).require_tests([ClaimTest::proof(ProofMethod::Dpop)]);
+    assert!(Verifier::new([required]).unwrap_err().to_string().contains("`proof` is a test for `derive`"));
 }

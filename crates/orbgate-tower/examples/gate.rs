@@ -99,7 +99,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         "" => routes(&engines.load(), &public),
         mcp => Router::new().route(mcp, any(say_what_came)),
     };
-    let keys = KeyFetcher::new(verifier)?;
+    let keys = KeyFetcher::new(verifier.taking_proofs())?;
     let gate = GateLayer::axum(engines.clone(), keys.clone()).audit(AuditLog::to_writer(Audited)?);
     let gate = match challenge.as_str() {
         "full" => gate.challenge(Challenge::Full(FullChallenge::new())),

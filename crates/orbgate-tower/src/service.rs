@@ -144,6 +144,7 @@ where
         holds_thread: false,
         dpop: &dpop,
         certificate: certificate.map(|certificate| Certificate::Der(certificate.der())),
+        repeats: false,
     };
     let lines = match settings.rules.mcp {
         Some(_) => parts.headers.iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes())).collect(),

@@ -40,6 +40,12 @@ fn a_gates_denial_for_missing_scopes_is_an_engines() {
         (missing.reason(), missing.route(), missing.scope())
     );
     assert_eq!(decide("read:orbs").denying_login(), decide("read:orbs"));
+    let refused = Some(Token { kind: TokenKind::Unknown, scopes: "".into() });
+    let target = b"/api/v1/external/orbs";
+    let refused = engine.decide(&Request { method: b"GET", target, token: refused, allow_bonus_orbs_use: false });
+    let unproved = refused.denying_unproved();
+    assert_eq!((unproved.reason(), unproved.detail()), (refused.reason(), Some(Detail::Proof)));
+    assert_eq!(missing.denying_unproved(), missing);
     for reason in Reason::ALL.into_iter().filter(|reason| reason.is_of_engines()) {
         assert_eq!(reason.of_engine(), reason);
     }
@@ -49,7 +55,7 @@ fn a_gates_denial_for_missing_scopes_is_an_engines() {
 fn details_are_frozen() {
     let frozen = "method length byte fragment form backslash matrix_param path_char percent bad_escape encoded_control \
         encoded_delimiter encoded_unreserved non_ascii whitespace empty_segment dot_segment non_canonical_literal \
-        ambiguous_case upgrade insufficient bonus_not_allowed temporarily_held frozen";
+        ambiguous_case upgrade insufficient bonus_not_allowed temporarily_held frozen proof";
     assert_eq!(Detail::ALL.map(Detail::as_str).join(" "), frozen);
     let mut numbered = Detail::ALL.iter().zip(1..);
     assert!(numbered.all(|(detail, number)| detail.number() == number));

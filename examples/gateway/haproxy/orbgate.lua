@@ -1,7 +1,7 @@
 -- Asks the gateway whether a request may pass. Whatever goes wrong, it may not: haproxy.cfg denies what is not allowed at the end.
 local URL = "http://127.0.0.1:9182/"
 -- The last two make a CORS preflight.
-local ASKED = { authorization = true, origin = true, ["access-control-request-method"] = true }
+local ASKED = { authorization = true, dpop = true, origin = true, ["access-control-request-method"] = true }
 local PROMISED = { "decision", "status", "reason", "scope", "route", "charge", "policy", "token-kind" }
 local IDENTITY = { "token-subject", "token-client", "token-issuer" }
 

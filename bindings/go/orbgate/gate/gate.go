@@ -147,7 +147,7 @@ func New(config Config) (*Gate, error) {
 	}
 	settings := steps.Make{
 		Tokens: config.Tokens, Templates: uint64(config.Templates), Realm: config.Challenge.Realm, ResourceMetadata: config.Challenge.ResourceMetadata,
-		PublicRoutes: config.Public, Flat403: config.Flat403, Introspection: true, Metadata: config.Resource,
+		PublicRoutes: config.Public, Flat403: config.Flat403, Introspection: true, Proofs: true, Metadata: config.Resource,
 		Mcp: config.MCP.Path, McpInitialScopes: config.MCP.InitialScopes, McpMostBytes: uint64(config.MCP.MostBytes), McpDenyLegacy: config.MCP.DenyLegacy,
 		McpOrigins: config.MCP.Origins, McpChargeSessions: config.MCP.ChargeSessions,
 	}
@@ -239,6 +239,10 @@ type Request struct {
 	Method, Target string
 	// Authorization contains every value of that header, one item for each header line.
 	Authorization []string
+	// DPoP contains every value of that header, one item for each header line.
+	DPoP []string
+	// Certificate is the one with which the client has authenticated its connection, in DER; empty if it has none.
+	Certificate []byte
 	// Upgrade, Origin, AccessControlRequestMethod and AccessControlRequestHeaders contain every value of those headers.
 	Upgrade, Origin, AccessControlRequestMethod, AccessControlRequestHeaders []string
 	// HeaderNames are the names of all headers, or at least those that contain `method`, in any letter case. A header can
@@ -345,8 +349,8 @@ func (g *Gate) ask(ctx context.Context, request Request, known *steps.Step) (Ans
 	question := steps.Ask{
 		Method: request.Method, Target: request.Target, Authorization: request.Authorization, HeaderNames: request.HeaderNames,
 		Upgrade: request.Upgrade, Origin: request.Origin, AccessControlRequestMethod: request.AccessControlRequestMethod,
-		AccessControlRequestHeaders: request.AccessControlRequestHeaders,
-		AllowBonusOrbs:              request.AllowBonusOrbs, ReadsBonusOrbs: request.ReadsBonusOrbs, WithAudit: g.config.Audit != nil,
+		AccessControlRequestHeaders: request.AccessControlRequestHeaders, Dpop: request.DPoP, Certificate: string(request.Certificate),
+		AllowBonusOrbs: request.AllowBonusOrbs, ReadsBonusOrbs: request.ReadsBonusOrbs, WithAudit: g.config.Audit != nil,
 		UnixMS: unixMS, MonotonicMS: monotonicMS,
 		Keeps: g.orbs != nil || g.config.BonusFromBody > 0, Again: known != nil,
 	}

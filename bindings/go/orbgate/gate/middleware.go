@@ -161,8 +161,11 @@ func (g *Gate) request(r *http.Request) Request {
 		Method: r.Method, Target: r.RequestURI, Authorization: r.Header["Authorization"],
 		Header: r.Header, Body: func(most, mostHeld int64) ([]byte, error) { return g.readHeld(r, most, mostHeld) },
 		Upgrade: r.Header["Upgrade"], Origin: r.Header["Origin"], AccessControlRequestMethod: r.Header["Access-Control-Request-Method"],
-		AccessControlRequestHeaders: r.Header["Access-Control-Request-Headers"],
-		ReadsBonusOrbs:              g.config.BonusOrbs != nil || g.config.BonusFromBody > 0,
+		AccessControlRequestHeaders: r.Header["Access-Control-Request-Headers"], DPoP: r.Header["Dpop"],
+		ReadsBonusOrbs: g.config.BonusOrbs != nil || g.config.BonusFromBody > 0,
+	}
+	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
+		request.Certificate = r.TLS.PeerCertificates[0].Raw
 	}
 	for name := range r.Header {
 		// Few requests have a header that the gate reads.

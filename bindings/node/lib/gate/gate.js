@@ -34,7 +34,7 @@ const freed = new FinalizationRegistry((/** @type {InstanceType<typeof Steps>} *
 
 /**
  * What only the modules of this package may ask of a gate: an answer that is counted when they say so; and its log.
- * @type {(gate: Gate, question: Question, observe: Observe) => Answer | Promise<Answer>}
+ * @type {(gate: Gate, question: Question & { repeats?: boolean }, observe: Observe) => Answer | Promise<Answer>}
  */
 let askOf;
 /** Holds the orbs of a request that the gate has let through: an answer, and what is held unless it denies or consumes nothing.
@@ -451,19 +451,22 @@ class Gate {
 
 /**
  * Every value is read here, and not while the question is written: a getter may ask the gate something, too.
- * @param {Question} question
+ * @param {Question & { repeats?: boolean }} question
  * @param {boolean} withAudit
  * @returns {import("./messages.js").Ask}
  */
-function askOfQuestion({ accessControlRequestHeaders = [], ...question }, withAudit) {
+function askOfQuestion({ accessControlRequestHeaders = [], dpop = [], certificate = NONE, repeats = false, ...question }, withAudit) {
   const { method, target, authorization, upgrade = [], origin = [], accessControlRequestMethod = [], headerNames, template } = question;
   const matched = template === undefined ? CODES.MATCHED_NOTHING : template === null ? CODES.MATCHED_UNKNOWN : CODES.MATCHED_TEMPLATE;
   return {
-    number: MESSAGES.ASK, method, target, authorization: authorization.map(itself), headerNames: headerNames.map(itself),
+    number: MESSAGES.ASK, method, target, authorization: authorization.map(itself), dpop: dpop.map(itself), certificate, repeats, headerNames: headerNames.map(itself),
     upgrade: upgrade.map(itself), origin: origin.map(itself), accessControlRequestMethod: accessControlRequestMethod.map(itself), accessControlRequestHeaders: accessControlRequestHeaders.map(itself), matched,
     pathTemplate: given(template ?? ""), allowBonusOrbs: false, withAudit, holdsThread: false, unixMs: Date.now(), monotonicMs: monotonicMs(),
   };
 }
+
+/** No certificate. */
+const NONE = new Uint8Array();
 
 /** A route without the names of its parameters. */
 const shapeOf = (/** @type {string} */ route) => route.replace(/\{[^/{}]*\}/g, "{}");

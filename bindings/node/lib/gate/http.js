@@ -26,7 +26,7 @@ const { anyUnplaced, asGate, place } = require("./seen.js");
 const wire = (/** @type {string} */ text) => Buffer.from(text, "latin1");
 
 /** The headers whose values a gate reads. */
-const VALUES = ["authorization", "upgrade", "origin", "access-control-request-method", "access-control-request-headers"];
+const VALUES = ["authorization", "upgrade", "origin", "access-control-request-method", "access-control-request-headers", "dpop"];
 
 /**
  * @param {Request} request
@@ -41,11 +41,24 @@ function questionOf(request, template) {
     const [name = "", value = ""] = [rawHeaders[at], rawHeaders[at + 1]];
     values[VALUES.indexOf(name.toLowerCase())]?.push(wire(value));
   }
-  const [authorization = [], upgrade = [], origin, accessControlRequestMethod, accessControlRequestHeaders] = values;
+  const [authorization = [], upgrade = [], origin, accessControlRequestMethod, accessControlRequestHeaders, dpop] = values;
   const headerNames = namesOf(Object.keys(headers));
   const message = async (/** @type {import("../../gate.js").Room} */ room) => ({ headers: linesOf(rawHeaders), ...await bodyOf(request, room) });
-  const question = { method, target: wire(originalUrl), authorization, upgrade, origin, accessControlRequestMethod, accessControlRequestHeaders, headerNames, message };
+  const certificate = certificateOf(request);
+  const question = {
+    method, target: wire(originalUrl), authorization, dpop, certificate, upgrade, origin, accessControlRequestMethod, accessControlRequestHeaders, headerNames, message,
+  };
   return template === undefined ? question : { ...question, template };
+}
+
+/**
+ * The certificate with which the client has authenticated its connection.
+ * @param {any} request of `node:http` or `node:http2`
+ * @returns {Uint8Array | undefined}
+ */
+function certificateOf({ socket, stream }) {
+  const connection = stream?.session?.socket ?? socket;
+  return connection?.encrypted === true ? connection.getPeerX509Certificate?.()?.raw : undefined;
 }
 
 /**
@@ -341,4 +354,4 @@ function middleware(gate) {
   });
 }
 
-module.exports = { VALUES, compare, guard, isOpen, isRewritten, listener, middleware, misroute, namesOf, pass, questionOf, refuse, sameAs, templateOf };
+module.exports = { VALUES, certificateOf, compare, guard, isOpen, isRewritten, listener, middleware, misroute, namesOf, pass, questionOf, refuse, sameAs, templateOf };

@@ -97,6 +97,7 @@ const QUESTIONS = {
     metadata: text(27),
     mcpOrigins: texts(28),
     mcpChargeSessions: flag(29),
+    proofs: flag(30),
   }),
   ASK: new Message(3, {
     method: text(1),
@@ -114,6 +115,9 @@ const QUESTIONS = {
     unixMs: integer(13),
     monotonicMs: integer(14),
     readsBonusOrbs: flag(15),
+    dpop: texts(16),
+    certificate: text(17),
+    repeats: flag(18),
     charges: flag(20),
     hasAmount: flag(21),
     amount: integer(22),

@@ -71,7 +71,7 @@ function makeOf(tokens, options) {
   callable(/** @type {Record<string, unknown>} */ (options), ["count", "audit", "fetch"]);
   return {
     ...keys, number: MESSAGES.MAKE, tokens, flat403: options.flat403 === true, ignoreMethodOverride: options.ignoreMethodOverride === true,
-    noStaleKeys: keys.maxStaleMs === 0, introspection: true, challenge: codeOf(CHALLENGES, challenge, "a challenge is"),
+    noStaleKeys: keys.maxStaleMs === 0, introspection: true, proofs: true, challenge: codeOf(CHALLENGES, challenge, "a challenge is"),
     templates: CODES.TEMPLATES_COLONS, corsPreflight: codeOf(CORS_PREFLIGHTS, corsPreflight, "`corsPreflight` is"), realm: given(realm),
     resourceMetadata: given(resourceMetadata), publicRoutes: routes.map(given),
     ...mcp === undefined ? {} : { mcp: given(mcp.path), mcpInitialScopes: given(mcp.initialScopes ?? ""), mcpMostBytes: mcp.mostBytes ?? 0, mcpDenyLegacy: mcp.denyLegacy === true, mcpChargeSessions: mcp.chargeSessions === true, mcpOrigins: (mcp.origins ?? []).map(given) },

@@ -40,7 +40,7 @@ function askOnce(gate, request, question) {
  * @param {object} request of the server
  * @param {Question} question
  */
-const again = (gate, request, question) => askOf(gate, question, ({ isAllow }, note) => {
+const again = (gate, request, question) => askOf(gate, { ...question, repeats: true }, ({ isAllow }, note) => {
   if (!isAllow) {
     takeNote(gate, request);
     note();

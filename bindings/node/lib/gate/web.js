@@ -4,7 +4,7 @@ const { Allowed, allow } = require("./allowed.js");
 const { FAILURE } = require("./answer.js");
 const { fetchedBody } = require("./body.js");
 const { logOf } = require("./gate.js");
-const { VALUES, isOpen, namesOf, templateOf } = require("./http.js");
+const { VALUES, certificateOf, isOpen, namesOf, templateOf } = require("./http.js");
 const { covers } = require("./mounts.js");
 const { again, askOnce, charged, settle } = require("./passed.js");
 
@@ -19,16 +19,18 @@ function targetOf(url) {
 
 /**
  * @param {any} request
+ * @param {any} [incoming] the request of `node:http` that it was made of
  * @returns {import("../../gate.js").Question}
  */
-function questionOf(request) {
+function questionOf(request, incoming) {
   const { method, url, headers } = request;
-  // Several values come joined by a comma, which no token has.
-  const [authorization = [], upgrade = [], origin, accessControlRequestMethod, accessControlRequestHeaders] = (
+  // Several values come joined by a comma, which no token and no proof has.
+  const [authorization = [], upgrade = [], origin, accessControlRequestMethod, accessControlRequestHeaders, dpop] = (
     VALUES.map((name) => [headers.get(name)].filter((value) => value !== null))
   );
-  return { method, target: targetOf(url), authorization, upgrade, origin, accessControlRequestMethod, accessControlRequestHeaders, headerNames: namesOf([...headers.keys()]),
-    message: (/** @type {import("../../gate.js").Room} */ room) => fetchedBody(request, room) };
+  const certificate = incoming === undefined ? undefined : certificateOf(incoming);
+  return { method, target: targetOf(url), authorization, dpop, certificate, upgrade, origin, accessControlRequestMethod, accessControlRequestHeaders,
+    headerNames: namesOf([...headers.keys()]), message: (/** @type {import("../../gate.js").Room} */ room) => fetchedBody(request, room) };
 }
 
 /**
@@ -38,7 +40,7 @@ function questionOf(request) {
  * @param {any} [incoming] the request of `node:http` that it was made of
  */
 function misrouted(gate, request, incoming) {
-  const answer = again(gate, incoming ?? request, { ...questionOf(request), template: null });
+  const answer = again(gate, incoming ?? request, { ...questionOf(request, incoming), template: null });
   if (answer instanceof Promise) {
     answer.catch(() => {});
     return responseOf(FAILURE);
@@ -61,7 +63,7 @@ async function refused(gate, request, { templates: [first, ...others], isForOpti
     if (incoming !== undefined && isOpen(gate, incoming)) {
       return responseOf(FAILURE);
     }
-    const plain = questionOf(request);
+    const plain = questionOf(request, incoming);
     const question = first === undefined ? plain : { ...plain, template: first };
     const server = incoming ?? request;
     answer = await askOnce(gate, server, question);

@@ -350,6 +350,7 @@ class Gate:
         monotonic: float,
         matched: str | None = None,
         holds_thread: bool = False,
+        certificate: bytes | None = None,
     ) -> Answer | Waiting | Reading: ...
     def resume(
         self, policy: Policy, waiting: Waiting, time: float, monotonic: float

@@ -103,6 +103,7 @@ class Detail(_Code):
     BONUS_NOT_ALLOWED = "bonus_not_allowed"
     TEMPORARILY_HELD = "temporarily_held"
     FROZEN = "frozen"
+    PROOF = "proof"
     # end of Detail
 
     @property

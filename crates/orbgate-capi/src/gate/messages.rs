@@ -160,6 +160,8 @@ pub(super) struct Make<'a> {
     pub(super) mcp_origins: Vec<&'a str>,
     /// Calls in sessions are charged however they end, not denied.
     pub(super) mcp_charge_sessions: bool,
+    /// `Ask` has what proves a token. Without it, a configuration with `proof` is refused.
+    pub(super) proofs: bool,
 }
 
 impl<'a> Form<'a> for Make<'a> {
@@ -196,13 +198,14 @@ impl<'a> Form<'a> for Make<'a> {
             27 => read.metadata.fill(27, bytes, seen),
             28 => read.mcp_origins.fill(28, bytes, seen),
             29 => read.mcp_charge_sessions.fill(29, bytes, seen),
+            30 => read.proofs.fill(30, bytes, seen),
             _ => Err(INVALID),
         })?;
         Ok(read)
     }
 }
 
-/// Starts a request, as received: neither decoded nor joined. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`.
+/// Starts a request as received. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`.
 #[derive(Default)]
 pub(super) struct Ask<'a> {
     /// The method.
@@ -235,6 +238,12 @@ pub(super) struct Ask<'a> {
     pub(super) monotonic_ms: u64,
     /// The host reads `allow_bonus_orbs`, so the audit's `bonus_allowed` isn't null.
     pub(super) reads_bonus_orbs: bool,
+    /// Every value of `DPoP`, one item for each header line.
+    pub(super) dpop: Vec<&'a [u8]>,
+    /// The client's certificate of the connection, in DER; empty without one.
+    pub(super) certificate: &'a [u8],
+    /// The same request was allowed before: the token's proof isn't used again.
+    pub(super) repeats: bool,
     /// A ledger must hold the call's orbs: if it consumes, answered by `Charge`, or by a denial.
     pub(super) charges: bool,
     /// A function has returned how many orbs the call consumes; otherwise the policy states it.
@@ -277,6 +286,9 @@ impl<'a> Form<'a> for Ask<'a> {
             13 => read.unix_ms.fill(13, bytes, seen),
             14 => read.monotonic_ms.fill(14, bytes, seen),
             15 => read.reads_bonus_orbs.fill(15, bytes, seen),
+            16 => read.dpop.fill(16, bytes, seen),
+            17 => read.certificate.fill(17, bytes, seen),
+            18 => read.repeats.fill(18, bytes, seen),
             20 => read.charges.fill(20, bytes, seen),
             21 => read.has_amount.fill(21, bytes, seen),
             22 => read.amount.fill(22, bytes, seen),
@@ -315,7 +327,7 @@ impl<'a> Form<'a> for Resume {
     }
 }
 
-/// Resumes a step after its signature was checked. Answered by `Answer`, `ReadBody` or `Charge`.
+/// Resumes a step after its signature was checked. Answered like `Ask`, without `Wait`.
 #[derive(Default)]
 pub(super) struct Checked {
     /// The signature is valid.
@@ -381,7 +393,7 @@ impl<'a> Form<'a> for NextCall {
     }
 }
 
-/// Reports the result of a call. Answered by `Call`, the next one of the attempt, or by `Done`: then steps that wait can be resumed.
+/// Reports a call's result. Answered by the attempt's next `Call`, or by `Done`: then resume what waits.
 #[derive(Default)]
 pub(super) struct Called<'a> {
     /// The attempt of the call. A report for one that is over has no effect.
@@ -881,7 +893,7 @@ impl<'a> Form<'a> for CheckLedger<'a> {
     }
 }
 
-/// Checks that each route that consumes orbs has an amount or a function, and that functions have routes. Answered by `Done` or `Failed`.
+/// Checks that each route that consumes orbs has an amount. Answered by `Done` or `Failed`.
 #[derive(Default)]
 pub(super) struct CheckAmounts<'a> {
     /// The routes with a function, as the policy names them.
@@ -900,7 +912,7 @@ impl<'a> Form<'a> for CheckAmounts<'a> {
     }
 }
 
-/// Makes the step, until `Drop`, the reader of the response of an MCP endpoint; ask before the handler runs. Answered by `Responded`.
+/// Begins to read an MCP endpoint's response, before its handler runs. Answered by `Responded`.
 #[derive(Default)]
 pub(super) struct ReadResponse<'a> {
     /// That of the `Charge`.
@@ -1136,7 +1148,7 @@ pub(super) struct Answer<'a> {
     pub(super) may_call: bool,
     /// The response's body, if it has one: JSON, such as the metadata of the resource at a 200.
     pub(super) body: Option<&'a [u8]>,
-    /// More headers; of an allow, in place of the service's that begin with `access-control-`.
+    /// More headers; of an allow, instead of the service's `access-control-` ones.
     pub(super) headers: Vec<CallHeader<'a>>,
     /// The seconds of its `Retry-After` header; 0 if it has none.
     pub(super) retry_after: u64,
@@ -1197,14 +1209,14 @@ impl Item for Wait {
     }
 }
 
-/// Report with `Checked` whether this signature is valid. The algorithm fits the key, and key and signature have a valid form and length.
+/// Report with `Checked` whether this signature is valid, of a token or of its proof. The algorithm fits the key, and both have a valid form.
 #[derive(Default)]
 pub(super) struct CheckSignature<'a> {
     /// The algorithm, such as `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt as long as its hash.
     pub(super) algorithm: &'a str,
     /// The key as a JWK with only its required members. Equal keys have equal strings. If it can't be imported, the signature is invalid.
     pub(super) key: &'a str,
-    /// The token, whose first `signed` bytes are the signed ones.
+    /// The token, of which the first `signed` bytes are signed; of a proof, only these.
     pub(super) token: &'a [u8],
     /// How many bytes of the token are signed.
     pub(super) signed: u64,

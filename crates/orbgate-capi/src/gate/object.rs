@@ -23,6 +23,7 @@ pub struct OrbgateGate {
 impl OrbgateGate {
     pub(super) fn new(verifier: &Verifier, options: Options) -> Result<Self, OrbgateError> {
         let verifier = with_secrets(verifier, &options)?;
+        let verifier = if options.proofs { verifier.taking_proofs() } else { verifier };
         let keys = KeyCache::new(verifier, options.settings);
         let keys = keys.map_err(|error| invalid(&error))?;
         let keys = match options.signatures_outside {

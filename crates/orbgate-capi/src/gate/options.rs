@@ -45,6 +45,7 @@ pub(super) struct Options {
     pub(super) templates: TemplateStyle,
     pub(super) signatures_outside: bool,
     pub(super) introspection: bool,
+    pub(super) proofs: bool,
     pub(super) secrets: Vec<Option<Vec<u8>>>,
 }
 
@@ -68,6 +69,7 @@ impl Options {
             templates: templates(number(make.templates)?)?,
             signatures_outside: make.signatures_outside,
             introspection: make.introspection,
+            proofs: make.proofs,
             secrets,
         })
     }

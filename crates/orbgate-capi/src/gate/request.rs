@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate::Detail;
 use orbgate_gate::{Amount, HoldId, Matched, Request, TemplateStyle, Unpaid};
-use orbgate_token::Now;
+use orbgate_token::{Certificate, Now};
 
 use super::messages::Ask;
 use super::options::number;
@@ -64,9 +64,9 @@ impl<'a> Asked<'a> {
             },
             allow_bonus_orbs_use: ask.allow_bonus_orbs,
             holds_thread: ask.holds_thread,
-            // A gate with `proof` doesn't start: its hosts don't pass on what proves a token.
-            dpop: &[],
-            certificate: None,
+            dpop: &ask.dpop,
+            repeats: ask.repeats,
+            certificate: Some(ask.certificate).filter(|der| !der.is_empty()).map(Certificate::Der),
         }
     }
 

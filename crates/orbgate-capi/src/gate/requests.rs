@@ -55,8 +55,7 @@ impl Asking<'_> {
             0 => *checking,
             hash => checking.hashed(&hash.to_le_bytes()),
         };
-        let next = gate.gate.checked(engine.engine(), checking, is_right, now);
-        self.step(next.into(), unix_ms)
+        self.step(gate.gate.proceed(engine.engine(), checking, is_right, now), unix_ms)
     }
 
     pub(super) fn body(&mut self, body: &Body<'_>) -> OrStatus {

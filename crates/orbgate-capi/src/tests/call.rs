@@ -583,6 +583,32 @@ fn options_reach_the_gate() {
     assert_eq!(routed(ORBGATE_MATCHED_UNKNOWN, ""), (404, bearer("")));
 }
 
+#[test]
+fn a_host_that_passes_no_proofs_on_gets_no_gate_with_proof() {
+    let tokens = "orbgate_token: 1\npublic_urls: [https://api.example.com]\nissuers:\n  - issuer: https://id.example.com\n    \
+        audience: https://api.example.com\n    kind: user\n    proof: [dpop, mtls]\n";
+    let make = [put(1, tokens.as_bytes()), put(4, &[])];
+    let refused = Host::without_gate().say(2, &make).unwrap();
+    assert_eq!(refused.0, 65);
+    assert!(
+        refused.1.iter().any(|(_, text)| String::from_utf8_lossy(text).contains("passes no proofs on")),
+        "{refused:?}"
+    );
+    let host = Host::without_gate();
+    assert_eq!(host.say(2, &[&make[..], &[put(30, &[])]].concat()), Ok(Said(64, Vec::new())));
+    let ask = |scheme: &str, more: &[Vec<u8>]| {
+        let authorization = format!("{scheme} {}", TOKEN.trim());
+        let fields = [put(1, b"GET"), put(2, ACCOUNT.as_bytes()), put(3, authorization.as_bytes()), integer(13, TIME)];
+        host.say(3, &[&fields, more].concat()).unwrap()
+    };
+    // Its keys aren't there yet.
+    for scheme in ["Bearer", "DPoP"] {
+        assert_eq!(ask(scheme, &[put(16, b"a.b.c"), put(17, b"der"), put(18, &[])]).0, 67, "{scheme}");
+    }
+    let none = host.say(3, &[put(1, b"GET"), put(2, ACCOUNT.as_bytes())]).unwrap();
+    assert!(none.text(4).starts_with("Bearer, DPoP algs="), "{none:?}");
+}
+
 const OPAQUE: &str = "
 orbgate_token: 1
 issuers:

@@ -109,7 +109,7 @@ fn only_what_can_be_decided_has_words() {
     let possible = possible(engine);
     let (mut accepted, mut count) = (HashSet::new(), 0);
     let last = Detail::ALL.len() as u8;
-    let details = [0, 1, last, last + 1];
+    let details = [0, 1, last - 1, last, last + 1];
     let reasons = 0..Reason::ALL.len() as u8 + 2;
     for (effect, reason) in (0..4).flat_map(|effect| reasons.clone().map(move |it| (effect, it))) {
         for (detail, charge) in details.into_iter().flat_map(|it| (0..17).map(move |charge| (it, charge))) {

@@ -10,8 +10,7 @@ use crate::request::Request;
 const METHODS: &str = "POST, GET, DELETE";
 
 /// What clients send, in any version of the protocol.
-const SENT: &str =
-    "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id";
+const SENT: &str = "accept, authorization, content-type, dpop, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id";
 
 /// The start of the headers that repeat a tool's arguments (SEP-2243). The tool chooses the rest.
 const PARAMETER: &str = "mcp-param-";

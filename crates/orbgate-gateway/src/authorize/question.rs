@@ -19,6 +19,7 @@ pub(crate) struct Question<'q> {
 #[derive(Debug, Default)]
 pub(crate) struct Headers<'q> {
     authorization: Vec<&'q [u8]>,
+    dpop: Vec<&'q [u8]>,
     upgrade: Vec<&'q [u8]>,
     origin: Vec<&'q [u8]>,
     requested_method: Vec<&'q [u8]>,
@@ -33,6 +34,7 @@ impl<'q> Headers<'q> {
             headers.names.push(name.as_bytes());
             match name {
                 "authorization" => headers.authorization.push(value),
+                "dpop" => headers.dpop.push(value),
                 "upgrade" => headers.upgrade.push(value),
                 "origin" => headers.origin.push(value),
                 "access-control-request-method" => headers.requested_method.push(value),
@@ -87,6 +89,7 @@ impl<'q> Question<'q> {
             method: self.method,
             target: self.target,
             authorization: &self.headers.authorization,
+            dpop: &self.headers.dpop,
             upgrade: &self.headers.upgrade,
             origin: &self.headers.origin,
             access_control_request_method: &self.headers.requested_method,
@@ -154,6 +157,8 @@ mod tests {
         let request = Request::builder()
             .uri("/store")
             .header("Authorization", "Bearer a")
+            .header("DPoP", "b")
+            .header("DPoP", "c")
             .header("Upgrade", "h2c")
             .header("Upgrade", "websocket")
             .header("Origin", "https://a.example")
@@ -163,11 +168,12 @@ mod tests {
         let question = Question::read(Mode::EnvoyHttp, &parts).unwrap();
         let request = question.request();
         assert_eq!(request.authorization, [b"Bearer a"]);
+        assert_eq!(request.dpop, [b"b", b"c"]);
         assert_eq!(request.upgrade, [&b"h2c"[..], b"websocket"]);
         assert_eq!(request.origin, [b"https://a.example"]);
         assert_eq!(request.access_control_request_method, [b"GET"]);
         let names = request.header_names;
-        assert_eq!(names.len(), 6);
+        assert_eq!(names.len(), 8);
         assert!(names.contains(&&b"x-http-method-override"[..]));
     }
 

@@ -20,7 +20,7 @@ struct Arguments {
     /// Every language that the machine has, in each of its frameworks
     #[arg(long, conflicts_with_all = ["language", "listen"])]
     every: bool,
-    /// With `--every`: of each language, only the first framework gets all groups, and the others only `exchanges`
+    /// With `--every`: of each language, only the first framework gets all groups, and the others only `exchanges` and `proof`
     #[arg(long, requires = "every")]
     quick: bool,
     /// Becomes the program, at this address
@@ -103,7 +103,7 @@ fn all(groups: &[Group], is_quick: bool, home: &str) -> Result<()> {
             let name = [*language, framework.unwrap_or_default()].join(" ");
             let name = name.trim_end();
             let groups = match is_quick && !is_first(at) {
-                true => &[Group::Exchanges],
+                true => &[Group::Exchanges, Group::Proof],
                 false => groups,
             };
             let count = run(name, build(language, *framework)?, groups, home)?;

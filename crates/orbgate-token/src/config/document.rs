@@ -129,10 +129,10 @@ document! {
         pub(super) organisation: Option<Spanned<Vec<Spanned<TestDocument>>>>,
     }
 
-    /// One test of a claim: `claim` and exactly one of the other keys.
+    /// One test of a claim: `claim` and exactly one of the other keys; or only `proof`.
     pub(super) struct TestDocument ("this test") {
         /// The claim to test, or a list of the names that lead to a value inside one; with exactly one of the next eight keys.
-        pub(super) claim: Spanned<Names>,
+        pub(super) claim: Option<Spanned<Names>>,
         /// The claim must be this string, boolean or whole number, of the same type.
         pub(super) equals: Option<Spanned<ValueDocument>>,
         /// The claim must be one of these strings, booleans or whole numbers.
@@ -149,6 +149,8 @@ document! {
         pub(super) equals_claim: Option<Spanned<Names>>,
         /// The claim must differ from this other claim.
         pub(super) differs_from_claim: Option<Spanned<Names>>,
+        /// Instead of `claim`, only in `derive`: `dpop` or `mtls`, which must have proved the token. The issuer's `proof` must name it.
+        pub(super) proof: Option<Spanned<ProofName>>,
     }
 
     /// Where a token has its scopes.

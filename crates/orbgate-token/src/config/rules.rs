@@ -162,7 +162,7 @@ fn in_test(test: &Spanned<TestDocument>, of: PartOf) -> Location {
     let values = one_of.iter().flat_map(|values| &values.value).map(|value| value.location);
     let of_names = |names: &Spanned<Names>| names.value.location_of_item(item?);
     let item = match key.text() {
-        "claim" => of_names(claim),
+        "claim" => claim.as_ref().and_then(of_names),
         "equals_claim" => equals_claim.as_ref().and_then(of_names),
         "differs_from_claim" => differs_from_claim.as_ref().and_then(of_names),
         "one_of" => item.and_then(|item| values.into_iter().nth(item)),
@@ -338,16 +338,17 @@ fn issuers_of(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Vec<I
     of_tenants(name, tenants.as_ref(), issuer, diagnostics)
 }
 
+const fn proof_method(name: &ProofName) -> ProofMethod {
+    match name {
+        ProofName::Dpop => ProofMethod::Dpop,
+        ProofName::Mtls => ProofMethod::Mtls,
+    }
+}
+
 fn proof_rules(document: &Spanned<ProofDocument>, wrong: &mut Vec<(Location, &'static str)>) -> ProofRules {
-    let methods = |methods: &ProofMethods| {
-        let of = |name: &ProofName| match name {
-            ProofName::Dpop => ProofMethod::Dpop,
-            ProofName::Mtls => ProofMethod::Mtls,
-        };
-        match methods {
-            ProofMethods::One(name) => vec![of(name)],
-            ProofMethods::Several(names) => names.iter().map(|name| of(&name.value)).collect(),
-        }
+    let methods = |methods: &ProofMethods| match methods {
+        ProofMethods::One(name) => vec![proof_method(name)],
+        ProofMethods::Several(names) => names.iter().map(|name| proof_method(&name.value)).collect(),
     };
     match &document.value {
         ProofDocument::Required(of) => ProofRules::required(methods(of)),
@@ -506,6 +507,7 @@ fn test(document: &Spanned<TestDocument>, diagnostics: &mut Diagnostics) -> Clai
         present,
         equals_claim,
         differs_from_claim,
+        proof,
     } = &document.value;
     let path = |names: &Spanned<Names>| ClaimPath::nested(names.value.iter());
     let tests = [
@@ -521,21 +523,35 @@ fn test(document: &Spanned<TestDocument>, diagnostics: &mut Diagnostics) -> Clai
         present.as_ref().map(|present| (present.location(), if present.value { Test::Present } else { Test::Absent })),
         equals_claim.as_ref().map(|other| (other.location(), Test::EqualsClaim(path(other)))),
         differs_from_claim.as_ref().map(|other| (other.location(), Test::DiffersFromClaim(path(other)))),
+        proof.as_ref().map(|method| (method.location(), Test::Proof(proof_method(&method.value)))),
     ];
     let (locations, mut tests): (Vec<_>, Vec<_>) = tests.into_iter().flatten().unzip();
     let is_unread = locations.into_iter().flatten().any(|location| diagnostics.stand_at(location));
     // What isn't a mapping, or has an unknown key, has its error.
     let is_told = diagnostics.stand_at(document.location) || diagnostics.is_with_unknown_key(document.location);
-    if tests.len() > 1 || tests.is_empty() && !is_told {
+    if tests.len() > 1 || tests.is_empty() && !is_told && claim.is_some() {
         let keys = match TestDocument::SHAPE {
             Shape::Mapping(keys) => keys.iter().map(|key| key.name).filter(|key| *key != "claim").map(quoted).collect(),
             _ => Vec::new(),
         };
         diagnostics.push(document.location, format!("a test needs exactly one of {}", keys.join(", ")));
     }
-    match tests.pop() {
-        Some(test) if tests.is_empty() && !is_unread => ClaimTest::new(path(claim), test),
-        last => ClaimTest::new(path(claim), Test::Faulty(tests.into_iter().chain(last).collect())),
+    match (claim, proof) {
+        (None, None) if !diagnostics.stand_at(document.location) => {
+            diagnostics.lacking(document.location, "claim", "this test is missing the key `claim`".to_owned());
+        }
+        (Some(claim), Some(_)) => {
+            diagnostics.push(claim.location, "`proof` tests the token's sender: leave out `claim`")
+        }
+        _ => {}
+    }
+    match (tests.pop(), claim) {
+        (Some(Test::Proof(method)), None) if tests.is_empty() && !is_unread => ClaimTest::proof(method),
+        (Some(test), Some(claim)) if tests.is_empty() && !is_unread => ClaimTest::new(path(claim), test),
+        (last, claim) => {
+            let claim = claim.as_ref().map_or_else(|| ClaimPath::from("unread"), path);
+            ClaimTest::new(claim, Test::Faulty(tests.into_iter().chain(last).collect()))
+        }
     }
 }
 

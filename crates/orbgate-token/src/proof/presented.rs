@@ -23,6 +23,9 @@ pub struct Presented<'a> {
     /// The certificate with which the client has authenticated its connection. Take it from the server that ended TLS, never
     /// from a header that a client can send.
     pub certificate: Option<Certificate<'a>>,
+    /// Whether the same request was accepted before, so that its proof is one that was used. Set it only if your program decides
+    /// one request again.
+    pub repeats: bool,
 }
 
 impl fmt::Debug for Presented<'_> {
@@ -40,6 +43,7 @@ pub struct Kept {
     method: Box<[u8]>,
     target: Box<[u8]>,
     certificate: Option<[u8; 32]>,
+    repeats: bool,
 }
 
 // Written by hand: it has proofs.
@@ -59,16 +63,22 @@ impl Kept {
             method: &self.method,
             target: &self.target,
             certificate: self.certificate.map(Certificate::Sha256),
+            repeats: self.repeats,
         })
     }
 }
 
 impl Presented<'_> {
+    /// Whether it has several proofs. Some servers join the lines of a header with commas, which no proof has.
+    pub(crate) fn has_several(&self) -> bool {
+        self.dpop.len() > 1 || self.dpop.iter().any(|value| value.contains(&b','))
+    }
+
     /// A copy, if there is more than a bearer token.
     #[doc(hidden)] // for gates
     #[must_use]
     pub fn keep(&self) -> Option<Box<Kept>> {
-        let Self { scheme, dpop, method, target, certificate } = *self;
+        let Self { scheme, dpop, method, target, certificate, repeats } = *self;
         let is_plain = scheme == Scheme::Bearer && dpop.is_empty() && certificate.is_none();
         (!is_plain).then(|| {
             Box::new(Kept {
@@ -77,6 +87,7 @@ impl Presented<'_> {
                 method: method.into(),
                 target: target.into(),
                 certificate: certificate.map(|certificate| certificate.hash()),
+                repeats,
             })
         })
     }

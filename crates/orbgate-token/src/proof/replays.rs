@@ -68,6 +68,12 @@ impl Replays {
         self.record_within(key, id, (expires, now), (OF_KEY, OF_ALL))
     }
 
+    /// Whether this proof was used, and hasn't expired.
+    pub(crate) fn knows(&self, key: &Hash, id: &str) -> bool {
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        mark(key, id).is_some_and(|mark| memory.used.contains(&mark))
+    }
+
     fn record_within(
         &self,
         key: &Hash,
@@ -75,8 +81,7 @@ impl Replays {
         (expires, now): (Duration, Duration),
         (of_key, of_all): (u32, usize),
     ) -> Result<(), TokenError> {
-        let hash = Sha256::new_with_prefix(key).chain_update(id).finalize();
-        let mark = hash.first_chunk().copied().ok_or(TokenError::ProofReplayed)?;
+        let mark = mark(key, id).ok_or(TokenError::ProofReplayed)?;
         // A panic can't leave it inconsistent: nothing in it panics.
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         memory.forget(now);
@@ -93,6 +98,10 @@ impl Replays {
         memory.expiring.entry(expires.as_secs()).or_default().push((mark, *key));
         Ok(())
     }
+}
+
+fn mark(key: &Hash, id: &str) -> Option<Mark> {
+    Sha256::new_with_prefix(key).chain_update(id).finalize().first_chunk().copied()
 }
 
 impl Memory {

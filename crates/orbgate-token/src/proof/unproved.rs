@@ -38,6 +38,8 @@ pub(crate) enum Proving {
 pub(crate) struct ProvedBy {
     token: VerifiedToken,
     pub(crate) proof: Proof,
+    /// Whether the proof is one that was used.
+    repeats: bool,
 }
 
 impl Unproved {
@@ -66,7 +68,7 @@ impl Unproved {
         let Some(rules) = &claimed.issuer.proof else {
             return if is_dpop { Err(TokenError::Scheme) } else { Ok(Proving::Done(token)) };
         };
-        if presented.dpop.len() > 1 {
+        if presented.has_several() {
             return Err(TokenError::ProofMissing);
         }
         // Not as the other: a bound token would be a plain one for whoever ignores proofs.
@@ -85,7 +87,7 @@ impl Unproved {
         let skew = claimed.issuer.skew;
         let wanted = Wanted { rules, urls: claimed.urls, skew, token: claimed.token, jkt };
         let proof = Proof::open(presented, &wanted, claimed.now)?;
-        Ok(Proving::Signature(ProvedBy { token, proof }))
+        Ok(Proving::Signature(ProvedBy { token, proof, repeats: presented.repeats }))
     }
 }
 
@@ -110,7 +112,11 @@ impl ProvedBy {
             return Err(TokenError::ProofSignature);
         }
         let Proof { thumbprint, id, expires, .. } = &self.proof;
-        replays.record(thumbprint, id, *expires, now)?;
+        match self.repeats {
+            true if replays.knows(thumbprint, id) => {}
+            true => return Err(TokenError::ProofReplayed),
+            false => replays.record(thumbprint, id, *expires, now)?,
+        }
         Ok(self.token)
     }
 }

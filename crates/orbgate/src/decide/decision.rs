@@ -246,6 +246,17 @@ impl<'e> Decision<'e> {
         }
     }
 
+    /// The denial of a call whose token is valid, but not proved to be its sender's. Only an `invalid_token` changes.
+    #[doc(hidden)] // for gates
+    pub const fn denying_unproved(self) -> Self {
+        match self {
+            Self::Deny(deny) if matches!(deny.reason, Reason::InvalidToken) => {
+                Self::Deny(Deny { detail: Some(Detail::Proof), ..deny })
+            }
+            other => other,
+        }
+    }
+
     /// Whether the call is allowed.
     #[inline(always)]
     #[must_use]

@@ -174,8 +174,8 @@ impl Reason {
 }
 
 codes! {
-    /// Which rule a malformed request breaks ([`Detail::rule`] is its number in ARCHITECTURE.md), or why an account's orbs
-    /// can't be held.
+    /// Which rule a malformed request breaks ([`Detail::rule`] is its number in ARCHITECTURE.md), why an account's orbs
+    /// can't be held, or that a token isn't its sender's.
     ///
     /// Strings and numbers are frozen, like those of [`Reason`]. Number 0 isn't a detail.
     #[non_exhaustive]
@@ -212,6 +212,8 @@ codes! {
             Rule::OF_ORBS;
         TemporarilyHeld = 23: "temporarily_held", "other calls hold the missing orbs", Rule::OF_ORBS;
         Frozen = 24: "frozen", "the account is frozen", Rule::OF_ORBS;
+        /// Only gates return it: engines don't verify tokens.
+        Proof = 25: "proof", "the token is valid, but nothing proves that it is its sender's", Rule::OF_PROOFS;
     }
     #[doc(hidden)]
     fn row -> Rule;
@@ -235,11 +237,13 @@ enum Of {
     Escapes,
     Headers,
     Orbs,
+    Proofs,
 }
 
 impl Rule {
     const OF_HEADERS: Self = Self { number: 0, step: 0, of: Of::Headers };
     const OF_ORBS: Self = Self { number: 0, step: 0, of: Of::Orbs };
+    const OF_PROOFS: Self = Self { number: 0, step: 0, of: Of::Proofs };
 
     const fn target(number: u8, step: u8) -> Self {
         Self { number, step, of: Of::Targets }
@@ -274,7 +278,7 @@ impl Detail {
     pub const fn is_of_target(self) -> bool {
         match self.row().of {
             Of::Targets | Of::StrictTargets | Of::Escapes => true,
-            Of::Headers | Of::Orbs => false,
+            Of::Headers | Of::Orbs | Of::Proofs => false,
         }
     }
 
@@ -294,7 +298,7 @@ impl Detail {
             | (Of::Escapes, Profile::EncodedParams) => true,
             (Of::StrictTargets, Profile::EncodedParams)
             | (Of::Escapes, Profile::Strict)
-            | (Of::Headers | Of::Orbs, Profile::Strict | Profile::EncodedParams) => false,
+            | (Of::Headers | Of::Orbs | Of::Proofs, Profile::Strict | Profile::EncodedParams) => false,
         }
     }
 
@@ -304,6 +308,7 @@ impl Detail {
         match self.row().of {
             Of::Targets | Of::StrictTargets | Of::Escapes | Of::Headers => Reason::MalformedRequest,
             Of::Orbs => Reason::InsufficientOrbs,
+            Of::Proofs => Reason::InvalidToken,
         }
     }
 }

@@ -65,6 +65,7 @@ type Make struct {
 	Metadata             string
 	McpOrigins           []string
 	McpChargeSessions    bool
+	Proofs               bool
 }
 
 func (m *Make) Append(to []byte) []byte {
@@ -98,6 +99,7 @@ func (m *Make) Append(to []byte) []byte {
 	w.text(27, m.Metadata)
 	w.texts(28, m.McpOrigins)
 	w.flag(29, m.McpChargeSessions)
+	w.flag(30, m.Proofs)
 	return end(w.to, start)
 }
 
@@ -117,6 +119,9 @@ type Ask struct {
 	UnixMS                      uint64
 	MonotonicMS                 uint64
 	ReadsBonusOrbs              bool
+	Dpop                        []string
+	Certificate                 string
+	Repeats                     bool
 	Charges                     bool
 	HasAmount                   bool
 	Amount                      uint64
@@ -146,6 +151,9 @@ func (m *Ask) Append(to []byte) []byte {
 	w.integer(13, m.UnixMS)
 	w.integer(14, m.MonotonicMS)
 	w.flag(15, m.ReadsBonusOrbs)
+	w.texts(16, m.Dpop)
+	w.text(17, m.Certificate)
+	w.flag(18, m.Repeats)
 	w.flag(20, m.Charges)
 	w.flag(21, m.HasAmount)
 	w.integer(22, m.Amount)

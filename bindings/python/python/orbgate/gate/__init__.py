@@ -476,7 +476,14 @@ class Gate(_native.Gate):
             return None
         return self._bonus.get(_shape(route))
 
-    def answer(self, method: str | bytes, target: str | bytes, headers: _Headers, router: Callable[[], str] | None = None) -> Answer:
+    def answer(
+        self,
+        method: str | bytes,
+        target: str | bytes,
+        headers: _Headers,
+        router: Callable[[], str] | None = None,
+        certificate: bytes | None = None,
+    ) -> Answer:
         """The result for a request as received. Waits for keys if necessary, at most for the time limit of fetching
         them.
 
@@ -484,19 +491,25 @@ class Gate(_native.Gate):
         an allowed request, `router` is called and returns the template of the router's route; if it differs from the
         policy's, or is "", the request is denied, and so is a CORS preflight, because its handler might also take other
         methods. If something might rewrite the request later, compare in the handler instead: `Allowed.compare`.
+        `certificate` is the one with which the client has authenticated its connection, in DER.
 
         Raises RuntimeError if the gate has a ledger, because only a middleware can charge. Messages to an MCP endpoint are
         denied, because only a middleware reads their bodies.
         """
         self._must_not_charge()
-        return self._settle(self._ask(method, target, headers), method, target, router)
+        return self._settle(self._ask(method, target, headers, certificate), method, target, router)
 
     async def answer_async(
-        self, method: str | bytes, target: str | bytes, headers: _Headers, router: Callable[[], str] | None = None
+        self,
+        method: str | bytes,
+        target: str | bytes,
+        headers: _Headers,
+        router: Callable[[], str] | None = None,
+        certificate: bytes | None = None,
     ) -> Answer:
         """The same, without blocking the event loop while it waits."""
         self._must_not_charge()
-        return self._settle(self._unread(await self._ask_async(method, target, headers)), method, target, router)
+        return self._settle(self._unread(await self._ask_async(method, target, headers, certificate)), method, target, router)
 
     def allowed(self, answer: Answer, method: str | bytes, target: str | bytes) -> Allowed:
         """The decision of an allowed request, for the service."""
@@ -524,11 +537,11 @@ class Gate(_native.Gate):
             self._logged.add(text)
             logger.error(text, *values, exc_info=exc_info)
 
-    def _ask(self, method: str | bytes, target: str | bytes, headers: _Headers) -> Answer:
+    def _ask(self, method: str | bytes, target: str | bytes, headers: _Headers, certificate: bytes | None) -> Answer:
         if self._watch is not None:
             self._watch.start()
         now = time.time(), time.monotonic()
-        step = self.ask(self.policy, method, target, list(headers), *now, holds_thread=True)
+        step = self.ask(self.policy, method, target, list(headers), *now, holds_thread=True, certificate=certificate)
         self._keys.start()
         while isinstance(step, _native.Waiting):
             self._keys.wait(step)
@@ -561,10 +574,12 @@ class Gate(_native.Gate):
         finally:
             self.leave_room(needed)
 
-    async def _ask_async(self, method: str | bytes, target: str | bytes, headers: _Headers) -> Answer | _native.Reading:
+    async def _ask_async(
+        self, method: str | bytes, target: str | bytes, headers: _Headers, certificate: bytes | None
+    ) -> Answer | _native.Reading:
         if self._watch is not None:
             self._watch.start()
-        step = self.ask(self.policy, method, target, list(headers), time.time(), time.monotonic())
+        step = self.ask(self.policy, method, target, list(headers), time.time(), time.monotonic(), certificate=certificate)
         self._keys.start()
         while isinstance(step, _native.Waiting):
             await self._keys.wait_async(step)

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from .. import _native
 from . import Allowed, Gate, RoutesDiffer, decided
 from ._body import whole
+from ._certificate import of_scope
 from ._deny import deny, stating
 from ._routes import find, guard, served
 
@@ -74,7 +75,7 @@ class GateMiddleware:
             self._report_unseen(scope["router"])
         method = scope.get("method", "GET")
         target = self._target(scope)
-        step = await self.gate._ask_async(method, target or b"", scope["headers"])
+        step = await self.gate._ask_async(method, target or b"", scope["headers"], of_scope(scope))
         if isinstance(step, _native.Reading) and scope["type"] == "http":
             answer, receive = await self.gate._ask_body(step, receive, scope["headers"])
         else:

@@ -8,6 +8,7 @@ from urllib.parse import unquote_to_bytes
 from .. import _native
 from . import Allowed, Answer, Gate, decided
 from ._body import whole_of_wsgi
+from ._certificate import of_environ
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class GateMiddleware:
         method = environ["REQUEST_METHOD"]
         target = self._target(environ)
         headers = _headers(environ)
-        answer = self.gate._ask(method, target or "", headers)
+        answer = self.gate._ask(method, target or "", headers, of_environ(environ))
         if not answer:
             self.gate._note(answer, method, target or "")
             # Not the caller's error. If every denial is a bare 403, so is this one.

@@ -5,34 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Result, ensure};
 use orbgate_token::TokenError;
 
+use super::proof::is_about_proofs;
 use crate::exchange::suite::Suite;
 use crate::exchange::written::files;
 
 /// Reasons that no request here can cause: an operator revokes a key, introspection is used (see the group `opaque`), a
-/// clock is wrong.
+/// clock is wrong. Those about proofs are in the group `proof`.
 const NOT_OF_A_REQUEST: [&str; 4] = ["key_revoked", "inactive", "unanswered", "clock"];
-
-/// Of tokens that must be proved. A gate in most languages doesn't start with `proof` yet.
-const OF_A_PROOF: [&str; 18] = [
-    "unbound",
-    "confirmation",
-    "scheme",
-    "certificate",
-    "proof_missing",
-    "proof_form",
-    "proof_binding",
-    "proof_key",
-    "proof_type",
-    "proof_algorithm",
-    "proof_method",
-    "proof_url",
-    "proof_time",
-    "proof_id",
-    "proof_token",
-    "proof_signature",
-    "proof_replayed",
-    "proofs_full",
-];
 
 pub(crate) fn run(suite: &Suite) -> Result<()> {
     let mut codes: BTreeSet<String> = BTreeSet::new();
@@ -65,7 +44,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
         }
     }
     let all = TokenError::ALL.map(TokenError::as_str);
-    let is_left_out = |code: &&str| NOT_OF_A_REQUEST.contains(code) || OF_A_PROOF.contains(code);
+    let is_left_out = |code: &&str| NOT_OF_A_REQUEST.contains(code) || is_about_proofs(code);
     let missing = all.iter().find(|code| !codes.contains(**code) && !is_left_out(code));
     ensure!(missing.is_none(), "no exchange is refused as {missing:?}");
     Ok(())

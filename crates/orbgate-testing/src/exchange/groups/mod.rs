@@ -11,6 +11,7 @@ mod measured;
 mod opaque;
 mod orbs;
 mod outside;
+mod proof;
 mod provider;
 mod reload;
 mod servers;
@@ -44,6 +45,8 @@ pub enum Group {
     McpOrbs,
     /// Keys through a proxy, and from a file
     Outside,
+    /// Tokens that are bound to a key, and what proves that their sender has it
+    Proof,
     /// A policy that is replaced under load
     Reload,
     /// What the server does before the gate sees a request: policy/cases/gate/servers.tsv
@@ -64,6 +67,7 @@ impl Group {
             Self::Orbs => orbs::run(suite),
             Self::McpOrbs => mcp_orbs::run(suite),
             Self::Outside => outside::run(suite),
+            Self::Proof => proof::run(suite),
             Self::Reload => reload::run(suite),
             Self::Servers => servers::run(suite),
             Self::Provider => provider::run(suite, home),

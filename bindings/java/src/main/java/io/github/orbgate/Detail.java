@@ -55,6 +55,8 @@ public enum Detail {
     TEMPORARILY_HELD,
     /** The account is frozen. */
     FROZEN,
+    /** The token is valid, but nothing proves that it is its sender's. */
+    PROOF,
     // end of codes
     ;
 

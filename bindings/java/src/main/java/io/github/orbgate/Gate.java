@@ -97,7 +97,7 @@ public final class Gate implements Guard, AutoCloseable {
     /** As {@link #ask(GateRequest)}, and the request is counted once. */
     @Override
     public Answer ask(GateRequest request, Supplier<BonusOrbs> bonus) {
-        return ask(request, bonus, answer -> true);
+        return ask(request, bonus, false, answer -> true);
     }
 
     /**
@@ -111,7 +111,7 @@ public final class Gate implements Guard, AutoCloseable {
                 .or(allowed.decision()::route);
         boolean agrees = route.isPresent()
                 && request.matched().filter(template -> agree(new Pair(route.get(), template))).isPresent();
-        return agrees ? Answer.of(allowed) : ask(request, request::bonus, answer -> !answer.isAllow());
+        return agrees ? Answer.of(allowed) : ask(request, request::bonus, true, answer -> !answer.isAllow());
     }
 
     /** A route of a policy, and the template of a router. */
@@ -127,15 +127,15 @@ public final class Gate implements Guard, AutoCloseable {
     }
 
     /** The answer; observers receive it if it counts. */
-    private Answer ask(GateRequest request, Supplier<BonusOrbs> bonus, Predicate<Answer> counts) {
+    private Answer ask(GateRequest request, Supplier<BonusOrbs> bonus, boolean repeats, Predicate<Answer> counts) {
         Objects.requireNonNull(request, "request");
         Replied replied;
         try {
-            replied = answered(request);
+            replied = answered(request, repeats);
             if (replied.answer.isAllow() && request.bonus() != BonusOrbs.ALLOW) {
                 BonusOrbs read = BonusOrbs.of(bonus);
                 if (read == BonusOrbs.ALLOW || audit != null && read != request.bonus()) {
-                    replied = answered(request.bonus(read));
+                    replied = answered(request.bonus(read), true);
                 }
             }
         } catch (InterruptedException interrupted) {
@@ -181,8 +181,9 @@ public final class Gate implements Guard, AutoCloseable {
         }
     }
 
-    private Replied answered(GateRequest request) throws InterruptedException {
+    private Replied answered(GateRequest request, boolean repeats) throws InterruptedException {
         Messages.Ask ask = request.question();
+        ask.repeats = repeats;
         ask.withAudit = audit != null;
         ask.unixMs = System.currentTimeMillis();
         ask.monotonicMs = keys.now();
@@ -418,6 +419,7 @@ public final class Gate implements Guard, AutoCloseable {
             this.policy = Objects.requireNonNull(policy, "policy");
             make.tokens = tokens;
             make.introspection = true;
+            make.proofs = true;
         }
 
         private static HttpClient usualClient() {

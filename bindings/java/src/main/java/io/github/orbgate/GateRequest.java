@@ -1,5 +1,7 @@
 package io.github.orbgate;
 
+import java.security.cert.CertificateEncodingException;
+import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -17,6 +19,8 @@ import java.util.Optional;
  * @param upgrade every value of {@code Upgrade}: a request that lists {@code h2c} is denied
  * @param origin every value of {@code Origin}
  * @param accessControlRequestMethod every value of {@code Access-Control-Request-Method}
+ * @param dpop every value of {@code DPoP}, one item per header line
+ * @param certificate the certificate with which the client has authenticated its connection
  * @param matched the template that a router outside the gate has chosen, with its prefix, or an empty string if the router exposes none,
  *     as in a fallback; empty if no router is outside. An otherwise allowed request is denied if the router chose another route
  * @param bonus whether the request allows bonus orbs
@@ -29,6 +33,8 @@ public record GateRequest(
         List<String> upgrade,
         List<String> origin,
         List<String> accessControlRequestMethod,
+        List<String> dpop,
+        Optional<X509Certificate> certificate,
         Optional<String> matched,
         BonusOrbs bonus) {
 
@@ -41,6 +47,8 @@ public record GateRequest(
         upgrade = List.copyOf(upgrade);
         origin = List.copyOf(origin);
         accessControlRequestMethod = List.copyOf(accessControlRequestMethod);
+        dpop = List.copyOf(dpop);
+        Objects.requireNonNull(certificate, "certificate");
         Objects.requireNonNull(matched, "matched");
         Objects.requireNonNull(bonus, "bonus");
     }
@@ -59,6 +67,8 @@ public record GateRequest(
                 values(headers, "Upgrade"),
                 values(headers, "Origin"),
                 values(headers, "Access-Control-Request-Method"),
+                values(headers, "DPoP"),
+                Optional.empty(),
                 Optional.empty(),
                 BonusOrbs.UNREAD);
     }
@@ -72,12 +82,17 @@ public record GateRequest(
 
     /** The same request, which a router has routed to this template; an empty string if the router exposes none. */
     public GateRequest matched(String template) {
-        return with(Optional.of(template), bonus);
+        return with(certificate, Optional.of(template), bonus);
     }
 
     /** The same request, with or without bonus orbs. */
     public GateRequest bonus(BonusOrbs bonus) {
-        return with(matched, bonus);
+        return with(certificate, matched, bonus);
+    }
+
+    /** The same request, of a client with this certificate: take it from the server that ended TLS. */
+    public GateRequest certificate(X509Certificate certificate) {
+        return with(Optional.of(certificate), matched, bonus);
     }
 
     /** The question to the library, without its times. */
@@ -90,6 +105,8 @@ public record GateRequest(
         ask.upgrade = texts(upgrade);
         ask.origin = texts(origin);
         ask.accessControlRequestMethod = texts(accessControlRequestMethod);
+        ask.dpop = texts(dpop);
+        ask.certificate = certificate.map(GateRequest::der).orElse(ask.certificate);
         if (matched.isPresent()) {
             ask.matched = matched.get().isEmpty() ? Layout.MATCHED_UNKNOWN : Layout.MATCHED_TEMPLATE;
             ask.pathTemplate = matched.get();
@@ -109,9 +126,27 @@ public record GateRequest(
         return all;
     }
 
-    private GateRequest with(Optional<String> matched, BonusOrbs bonus) {
+    private static byte[] der(X509Certificate certificate) {
+        try {
+            return certificate.getEncoded();
+        } catch (CertificateEncodingException error) {
+            throw new IllegalArgumentException("the certificate can't be encoded", error);
+        }
+    }
+
+    private GateRequest with(Optional<X509Certificate> certificate, Optional<String> matched, BonusOrbs bonus) {
         return new GateRequest(
-                method, target, authorization, headerNames, upgrade, origin, accessControlRequestMethod, matched, bonus);
+                method,
+                target,
+                authorization,
+                headerNames,
+                upgrade,
+                origin,
+                accessControlRequestMethod,
+                dpop,
+                certificate,
+                matched,
+                bonus);
     }
 
     /** Method and target, without any part of a token. */

@@ -59,6 +59,7 @@ final class Layout {
     static final int DETAIL_BONUS_NOT_ALLOWED = 22;
     static final int DETAIL_TEMPORARILY_HELD = 23;
     static final int DETAIL_FROZEN = 24;
+    static final int DETAIL_PROOF = 25;
     static final int TOKEN_KIND_UNKNOWN = 0;
     static final int TOKEN_KIND_USER = 1;
     static final int TOKEN_KIND_ORGANISATION = 2;

@@ -78,6 +78,7 @@ final class Messages {
         String metadata = "";
         List<String> mcpOrigins = List.of();
         boolean mcpChargeSessions;
+        boolean proofs;
 
         @Override
         public void write(Wire.Writer to) {
@@ -111,6 +112,7 @@ final class Messages {
             to.put(27, metadata);
             to.texts(28, mcpOrigins);
             to.put(29, mcpChargeSessions);
+            to.put(30, proofs);
         }
     }
 
@@ -130,6 +132,9 @@ final class Messages {
         long unixMs;
         long monotonicMs;
         boolean readsBonusOrbs;
+        List<byte[]> dpop = List.of();
+        byte[] certificate = NOTHING;
+        boolean repeats;
         boolean charges;
         boolean hasAmount;
         long amount;
@@ -159,6 +164,9 @@ final class Messages {
             to.put(13, unixMs);
             to.put(14, monotonicMs);
             to.put(15, readsBonusOrbs);
+            to.items(16, dpop);
+            to.put(17, certificate);
+            to.put(18, repeats);
             to.put(20, charges);
             to.put(21, hasAmount);
             to.put(22, amount);

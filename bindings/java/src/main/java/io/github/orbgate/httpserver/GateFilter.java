@@ -4,6 +4,7 @@ import com.sun.net.httpserver.Filter;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsExchange;
 import io.github.orbgate.Answer;
 import io.github.orbgate.BonusOrbs;
 import io.github.orbgate.Call;
@@ -11,12 +12,15 @@ import io.github.orbgate.GateRequest;
 import io.github.orbgate.Guard;
 import io.github.orbgate.PeekedBody;
 import java.io.IOException;
+import java.security.cert.Certificate;
+import java.security.cert.X509Certificate;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.WeakHashMap;
 import java.util.function.Function;
+import javax.net.ssl.SSLPeerUnverifiedException;
 
 /**
  * Passes the requests that the policy allows. A denial is a status without a body, with {@code WWW-Authenticate} or
@@ -83,7 +87,7 @@ public final class GateFilter extends Filter {
 
     @Override
     public void doFilter(HttpExchange exchange, Chain chain) throws IOException {
-        GateRequest request = new GateRequest(exchange.getRequestMethod(), target(exchange), exchange.getRequestHeaders());
+        GateRequest request = asked(exchange);
         Answer answer = gate.ask(request, () -> bonus.apply(exchange));
         Optional<Call> call = answer.call();
         if (call.isEmpty()) {
@@ -103,6 +107,19 @@ public final class GateFilter extends Filter {
             chain.doFilter(exchange);
         } finally {
             CURRENT.remove();
+        }
+    }
+
+    private static GateRequest asked(HttpExchange exchange) {
+        GateRequest request = new GateRequest(exchange.getRequestMethod(), target(exchange), exchange.getRequestHeaders());
+        if (!(exchange instanceof HttpsExchange secure)) {
+            return request;
+        }
+        try {
+            Certificate[] certificates = secure.getSSLSession().getPeerCertificates();
+            return certificates[0] instanceof X509Certificate own ? request.certificate(own) : request;
+        } catch (SSLPeerUnverifiedException none) {
+            return request; // The client has no certificate.
         }
     }
 

@@ -21,6 +21,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
+import java.security.cert.X509Certificate;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -50,6 +51,9 @@ import java.util.function.Function;
 public final class GateFilter implements Filter {
     /** The request attribute with the information about an allowed call, a {@link Call}. */
     public static final String ATTRIBUTE = "io.github.orbgate.call";
+
+    /** The client's certificates, which the container sets and no header does. */
+    private static final String CERTIFICATES = "jakarta.servlet.request.X509Certificate";
 
     private static final System.Logger LOGGER = System.getLogger(GateFilter.class.getName());
 
@@ -194,7 +198,9 @@ public final class GateFilter implements Filter {
         for (String name : Collections.list(request.getHeaderNames())) {
             headers.put(name, Collections.list(request.getHeaders(name)));
         }
-        return new GateRequest(request.getMethod(), target(request), headers);
+        GateRequest asked = new GateRequest(request.getMethod(), target(request), headers);
+        boolean has = request.getAttribute(CERTIFICATES) instanceof X509Certificate[] all && all.length > 0;
+        return has ? asked.certificate(((X509Certificate[]) request.getAttribute(CERTIFICATES))[0]) : asked;
     }
 
     /** Path and query as returned by the container: neither decoded, nor without the path parameters ({@code ;…}). */

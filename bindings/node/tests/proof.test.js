@@ -1,0 +1,75 @@
+"use strict";
+// Tokens that are bound to the client's certificate, over real connections. Proofs in headers: `cargo xtask gate node --group proof`.
+const test = require("node:test");
+const assert = require("node:assert/strict");
+const { X509Certificate, createHash } = require("node:crypto");
+const { once } = require("node:events");
+const fs = require("node:fs");
+const http2 = require("node:http2");
+const https = require("node:https");
+const os = require("node:os");
+const path = require("node:path");
+const { spawnSync } = require("node:child_process");
+const { Engine } = require("orbgate");
+const { Gate, listener } = require("orbgate/gate");
+const { startIssuer } = require("orbgate/testing");
+
+const QUIET = { info() {}, warn() {}, error() {} };
+const PATH = "/api/v1/external/orbs";
+
+/** A key and a certificate of its own. */
+function certificate(/** @type {string} */ folder, /** @type {string} */ name) {
+  const [keyFile, certFile] = ["key", "crt"].map((end) => path.join(folder, `${name}.${end}`));
+  const files = ["-keyout", keyFile, "-out", certFile].map(String);
+  const made = spawnSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj", `/CN=${name}`, ...files]);
+  assert.equal(made.status, 0, String(made.stderr));
+  return { key: fs.readFileSync(String(keyFile)), cert: fs.readFileSync(String(certFile)) };
+}
+
+/** What a token that is bound to it has. */
+const x5t = (/** @type {Buffer} */ cert) => createHash("sha256").update(new X509Certificate(cert).raw).digest("base64url");
+
+test("a token that is bound to a certificate needs the connection's", async (context) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-"));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const [server, own, other] = ["server", "own", "other"].map((name) => certificate(folder, name));
+  assert.ok(server && own && other);
+  const issuer = await startIssuer();
+  context.after(() => issuer.close());
+  const tokens = JSON.parse(issuer.tokens);
+  tokens.issuers[0].proof = "mtls";
+  const gate = new Gate(Engine.external(), JSON.stringify(tokens), { log: QUIET });
+  context.after(() => gate.close());
+  const authorization = issuer.bearer("user", "read:orbs", { cnf: { "x5t#S256": x5t(own.cert) } });
+  const handler = listener(gate, (_, response) => response.end("served"));
+  const options = { ...server, requestCert: true, rejectUnauthorized: false };
+  const servers = [https.createServer(options, handler), http2.createSecureServer(options, handler)];
+  const ports = await Promise.all(servers.map(async (one) => {
+    one.listen(0, "127.0.0.1");
+    context.after(() => one.close());
+    await once(one, "listening");
+    return /** @type {import("node:net").AddressInfo} */ (one.address()).port;
+  }));
+  const headers = { authorization, "client-cert": `:${new X509Certificate(own.cert).raw.toString("base64")}:` };
+
+  /** @type {((client: object) => Promise<number>)[]} */
+  const calls = [
+    async (client) => {
+      const request = https.get({ port: ports[0], path: PATH, headers, rejectUnauthorized: false, agent: false, ...client });
+      const [response] = await once(request, "response");
+      response.resume();
+      return response.statusCode;
+    },
+    async (client) => {
+      const session = http2.connect(`https://127.0.0.1:${ports[1]}`, { rejectUnauthorized: false, ...client });
+      const [response] = await once(session.request({ ":path": PATH, ...headers }), "response");
+      session.close();
+      return response[":status"];
+    },
+  ];
+  for (const call of calls) {
+    assert.equal(await call(own), 200);
+    assert.equal(await call(other), 401);
+    assert.equal(await call({}), 401);
+  }
+});
