@@ -21,6 +21,19 @@ pub(crate) fn bar(size: Option<u64>) -> ProgressBar {
     }
 }
 
+/// A progress bar of so many steps, hidden if standard error isn't a terminal.
+#[cfg(feature = "orbs")]
+pub(crate) fn steps(count: usize) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(u64::try_from(count).unwrap_or(u64::MAX));
+    match ProgressStyle::with_template("{bar:30} {percent:>3}%  {pos} of {len}  {per_sec}  {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
 /// Standard output, which might share a terminal with the progress bar.
 pub(crate) struct Screen {
     bar: Option<ProgressBar>,

@@ -57,12 +57,14 @@ pub(super) enum What {
 #[command(after_help = GRANT)]
 pub(super) struct Grant {
     /// Account
-    pub(super) account: String,
+    #[arg(required_unless_present = "from")]
+    pub(super) account: Option<String>,
     /// Number of orbs
-    pub(super) amount: u64,
+    #[arg(required_unless_present = "from")]
+    pub(super) amount: Option<u64>,
     /// Your id of the grant: the same id grants once
-    #[arg(long)]
-    pub(super) id: String,
+    #[arg(long, required_unless_present = "from")]
+    pub(super) id: Option<String>,
     /// They are bonus orbs, which only calls that permit it use
     #[arg(long)]
     pub(super) bonus: bool,
@@ -72,6 +74,10 @@ pub(super) struct Grant {
     /// The account must exist, so that a slip in its name grants nothing
     #[arg(long)]
     pub(super) existing: bool,
+    /// Grants of a file, CSV or JSON lines; - is standard input
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["account", "amount", "id", "bonus", "expires", "existing", "note"])]
+    pub(super) from: Option<PathBuf>,
     /// What it is for
     #[arg(long, default_value = "", hide_default_value = true)]
     pub(super) note: String,
@@ -264,17 +270,26 @@ const GRANT: &str = "\
 The first grant opens the account. `--existing` refuses a new one. An entry
 keeps the note, and your name in this system as its author.
 
+A file of CSV begins with the names of its columns. They are those of the
+options: account, amount, id, bonus, expires, existing, note. Only the first
+three are required. In JSON lines, each line is an object with such members. If
+a line has an error, nothing is granted, and each error is shown with its place.
+Run a file again if you don't know what it has done: each id grants once. With
+`--json`, each receipt is a line.
+
 Examples:
   orbgate orbs --db orbs.db grant alice 100 --id invoice-7
   orbgate orbs --db orbs.db grant alice 20 --id welcome --bonus \\
       --expires 2027-01-01T00:00:00Z
   orbgate orbs --db orbs.db grant alice 50 --id invoice-8 --existing \\
       --note 'paid by card'
+  orbgate orbs --db orbs.db grant --from grants.csv
 
 Exit codes:
   0  granted, or granted before
   1  the id belongs to another grant
-  2  could not run: bad usage, too many orbs, an unknown account";
+  2  could not run: bad usage, too many orbs, an unknown account, a file with
+     errors";
 
 const REVOKE: &str = "\
 Examples:

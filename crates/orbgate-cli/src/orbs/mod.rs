@@ -2,9 +2,15 @@
 
 mod arguments;
 #[cfg(feature = "orbs")]
+mod file;
+#[cfg(feature = "orbs")]
+mod grants;
+#[cfg(feature = "orbs")]
 mod run;
 #[cfg(feature = "orbs")]
 mod show;
+#[cfg(feature = "orbs")]
+mod values;
 
 pub(crate) use arguments::Arguments;
 

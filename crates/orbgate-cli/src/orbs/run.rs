@@ -1,20 +1,24 @@
 //! Opens the ledger, and does one command.
 
-use core::time::Duration;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate_ledger::{
     AccountId, Bucket, ClockChange, ClockState, Complete, Cursor, Error, Extend, Freeze, Grant, Hold, HoldAnswer, Id,
-    Invalid, Ledger, Millis, Note, Orbs, Postgres, Refund, Revoke, Settle, Settlement, Sqlite, State,
+    Invalid, Ledger, Note, Orbs, Postgres, Refund, Revoke, Settle, Settlement, Sqlite, State,
 };
 
 use super::arguments::{Arguments, Clock, Entries, What};
-use super::show;
+use super::values::{duration, time};
+use super::{file, grants, show};
 use crate::output::{Exit, Stop, count, error, note};
+use crate::{input, progress};
 
 /// Entries that are read at a time.
 const PAGE: usize = 1000;
+
+/// The longest file of grants, which is a million of them.
+const MOST_BYTES: u64 = 256 << 20;
 
 pub(super) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let ledger = open(arguments)?;
@@ -46,6 +50,13 @@ enum Failed {
 impl From<Stop> for Failed {
     fn from(stop: Stop) -> Self {
         Self::Stop(stop)
+    }
+}
+
+/// What is wrong with a value.
+impl From<String> for Failed {
+    fn from(message: String) -> Self {
+        Self::Stop(Stop::Error(message))
     }
 }
 
@@ -121,9 +132,13 @@ fn done(opened: &Opened, arguments: &Arguments) -> Result<Exit, Failed> {
     let out = show::Out { json: arguments.json };
     match &arguments.what {
         What::Grant(given) => {
+            if let Some(file) = &given.from {
+                return grants(ledger, file, out);
+            }
             let bucket = if given.bonus { Bucket::Bonus } else { Bucket::Paid };
             let expires_at = given.expires.as_deref().map(time).transpose()?;
-            let (id, account, amount) = (id(&given.id)?, account(&given.account)?, Orbs::new(given.amount)?);
+            let [id, account] = [&given.id, &given.account].map(|text| text.as_deref().unwrap_or_default());
+            let (id, account, amount) = (Id::new(id)?, AccountId::new(account)?, Orbs::new(given.amount.unwrap_or(0))?);
             let (existing, note, author) = (given.existing, Note::new(&given.note)?, author());
             let grant = Grant { bucket, expires_at, existing, note, author, ..Grant::new(id, account, amount) };
             out.granted(&ledger.grant(grant)?)?;
@@ -194,6 +209,44 @@ fn done(opened: &Opened, arguments: &Arguments) -> Result<Exit, Failed> {
     Ok(Exit::Fine)
 }
 
+/// Grants what a file says, if all of it can be read.
+fn grants(ledger: &dyn Ledger, file: &Path, out: show::Out) -> Result<Exit, Failed> {
+    let name = if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
+    let bytes = input::read(file, MOST_BYTES.saturating_add(1)).map_err(Stop::Error)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MOST_BYTES {
+        return Err(Stop::Error(format!("`{name}` has over {MOST_BYTES} bytes: split it")).into());
+    }
+    let rows = file::read(&bytes, &author()).map_err(|wrong| {
+        let lines = wrong.0.iter().map(|line| format!("{name}:{line}"));
+        Stop::Diagnostics(lines.collect::<Vec<_>>().join("\n"))
+    })?;
+    let mut tally = show::Tally::new(rows.len());
+    let (bar, mut failed, mut exit) = (progress::steps(rows.len()), Ok(()), Exit::Fine);
+    grants::all(ledger, &rows, |row, answer| {
+        bar.inc(1);
+        match answer {
+            Ok(done) => {
+                tally.add(&done);
+                if out.json && failed.is_ok() {
+                    failed = bar.suspend(|| out.granted(&done));
+                }
+            }
+            Err(why) => {
+                bar.suspend(|| error(&format!("{name}:{}: {why}", row.line)));
+                exit = if matches!(why, Error::Conflict) && exit != Exit::CouldNotRun {
+                    Exit::Findings
+                } else {
+                    Exit::CouldNotRun
+                };
+            }
+        }
+    });
+    bar.finish_and_clear();
+    failed?;
+    out.tally(&tally)?;
+    Ok(exit)
+}
+
 /// Prints entries page by page, so that a long log takes no memory.
 fn entries(ledger: &dyn Ledger, given: &Entries, out: show::Out) -> Result<(), Failed> {
     let mut after = Cursor::new(&given.after);
@@ -241,21 +294,6 @@ fn author() -> Note {
 fn new_id() -> Result<Id, Invalid> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Id::new(format!("extend-{}-{}", now.as_nanos(), std::process::id()))
-}
-
-fn time(text: &str) -> Result<Millis, Stop> {
-    let wrong = || Stop::Error(format!("`{text}` is not a time such as `2027-01-01T00:00:00Z`"));
-    let time = humantime::parse_rfc3339(text).map_err(|_| wrong())?;
-    millis(time.duration_since(UNIX_EPOCH).map_err(|_| wrong())?).ok_or_else(wrong)
-}
-
-fn duration(text: &str) -> Result<Millis, Stop> {
-    let wrong = || Stop::Error(format!("`{text}` is not a duration such as `60s` or `5m`"));
-    millis(humantime::parse_duration(text).map_err(|_| wrong())?).ok_or_else(wrong)
-}
-
-fn millis(duration: Duration) -> Option<Millis> {
-    Millis::new(u64::try_from(duration.as_millis()).ok()?).ok()
 }
 
 impl From<std::io::Error> for Failed {

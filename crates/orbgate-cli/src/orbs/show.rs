@@ -16,6 +16,34 @@ pub(super) struct Out {
     pub(super) json: bool,
 }
 
+/// What became of many grants.
+#[derive(Debug)]
+pub(super) struct Tally {
+    rows: usize,
+    granted: usize,
+    before: usize,
+    /// The accounts that they have opened.
+    accounts: usize,
+    /// Those that this run has granted.
+    orbs: u64,
+}
+
+impl Tally {
+    pub(super) const fn new(rows: usize) -> Self {
+        Self { rows, granted: 0, before: 0, accounts: 0, orbs: 0 }
+    }
+
+    pub(super) fn add(&mut self, done: &Done<Granted>) {
+        if done.repeated {
+            self.before = self.before.saturating_add(1);
+        } else {
+            self.granted = self.granted.saturating_add(1);
+            self.accounts = self.accounts.saturating_add(usize::from(done.receipt.new_account));
+            self.orbs = self.orbs.saturating_add(done.receipt.amount.get());
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct Row<'e> {
     cursor: &'e str,
@@ -35,6 +63,20 @@ impl Out {
         let account = one_line(account.as_str()).into_owned();
         self.print(done, |out| {
             writeln!(out, "{ALLOW}granted{ALLOW:#} {amount} {kind} orbs to {account}{new}{}", before(done.repeated))
+        })
+    }
+
+    /// What became of many grants; their receipts are JSON already.
+    pub(super) fn tally(self, tally: &Tally) -> Result<(), Stop> {
+        if self.json {
+            return Ok(());
+        }
+        let Tally { rows, granted, before, accounts, orbs } = tally;
+        let failed = rows.saturating_sub(*granted).saturating_sub(*before);
+        output::print(|out| {
+            let grants = count(*granted, "grant");
+            writeln!(out, "{ALLOW}granted{ALLOW:#} orbs: {orbs}, in {grants}")?;
+            writeln!(out, "done before: {before}; not done: {failed}; new accounts: {accounts}")
         })
     }
 

@@ -13,6 +13,8 @@ mod check;
 mod decide;
 mod diff;
 mod explain;
+#[cfg(feature = "orbs")]
+mod grants;
 mod help;
 mod hostile;
 mod init;

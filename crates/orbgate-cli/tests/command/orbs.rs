@@ -279,6 +279,7 @@ fn a_wrong_clock_is_refused_until_it_is_accepted_and_repaired_afterwards() {
 #[test]
 fn the_examples_of_the_help_run() {
     let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("grants.csv"), "account,amount,id\nbob,5,invoice-9\n").unwrap();
     let mut examples = 0;
     for command in [
         "", "grant", "hold", "extend", "holds", "balance", "settle", "refund", "revoke", "freeze", "entries", "expire",

@@ -78,7 +78,7 @@ class Counters:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, *_: object) -> None:
+            def log_message(self, format: str, *args: object) -> None:
                 """A scrape isn't worth a line."""
 
         server = ThreadingHTTPServer((host, port), Handler)
