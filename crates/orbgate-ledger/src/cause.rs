@@ -107,6 +107,11 @@ pub(crate) enum Sum {
 }
 
 impl Cause {
+    /// Whether a command moves the orbs, and not the time or a clock.
+    pub(crate) const fn is_command(self) -> bool {
+        !self.row().is_expiry && !matches!(self, Self::ClockReset)
+    }
+
     /// What follows from it.
     pub(crate) const fn row(self) -> Row {
         use Moved::{Available, Captured, Held};

@@ -42,6 +42,8 @@ pub enum Error {
     TooLarge,
     /// The ledger hasn't given out this cursor, or has forgotten it because a backup was restored. Go back to an earlier one.
     Cursor,
+    /// Totals of a time that is less than a minute ago: movements of it might not be there yet.
+    TooRecent,
     /// The store is busy: the command hasn't reached it.
     Busy,
     /// The store's clock has leapt ahead, so no command is done until it is set or accepted. Then send the command again, with the same
@@ -71,6 +73,7 @@ impl Error {
             Self::Expired => "expired",
             Self::TooLarge => "too_large",
             Self::Cursor => "cursor",
+            Self::TooRecent => "too_recent",
             Self::Busy => "busy",
             Self::Clock(_) => "clock",
             Self::Unknown(_) => "unknown",
@@ -139,6 +142,7 @@ impl Display for Error {
             Self::Expired => "the grant has expired already",
             Self::TooLarge => "the sum is over 9007199254740991",
             Self::Cursor => "the cursor isn't from this ledger, or from after the backup that was restored",
+            Self::TooRecent => "the time is less than a minute ago, so movements of it might not be there yet",
             Self::Busy => "the ledger is busy",
             Self::Clock(why) | Self::Unknown(why) => return formatter.write_str(why),
         })

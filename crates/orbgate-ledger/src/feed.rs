@@ -55,6 +55,25 @@ impl Place {
     }
 }
 
+/// The first of an account's entries, of which there are so many, whose number in the ledger is higher, by bisection: both rise. One
+/// that has no number yet comes after all others. One more than there are, if none is.
+pub(crate) fn first_after<E>(
+    entries: u64,
+    after: u64,
+    mut number: impl FnMut(u64) -> Result<Option<u64>, E>,
+) -> Result<u64, E> {
+    let (mut low, mut high) = (1, entries.saturating_add(1));
+    while low < high {
+        let middle = low.midpoint(high);
+        if number(middle)?.is_some_and(|number| number <= after) {
+            low = middle.saturating_add(1);
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
+
 #[cfg(test)]
 mod tests {
     use super::Place;

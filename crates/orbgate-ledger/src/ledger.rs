@@ -9,6 +9,7 @@ use crate::answer::{
 };
 use crate::command::{Command, Extend, Freeze, Grant, Hold, Refund, Revoke, Settle};
 use crate::error::Error;
+use crate::people::{Listed, Listing, Part, Statement, Totals};
 use crate::value::{AccountId, Millis};
 use crate::verify::Faults;
 
@@ -37,6 +38,37 @@ pub trait Ledger: Debug + Send + Sync {
     ///
     /// [`Error::Cursor`] if the ledger hasn't given out this cursor, or has forgotten it because a backup was restored.
     fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error>;
+
+    /// The entries of one account after a cursor, at most `limit`; otherwise as [`Ledger::entries`]. None of an account that doesn't exist.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Ledger::entries`].
+    fn entries_of(&self, account: &AccountId, after: &Cursor, limit: usize) -> Result<Page, Error>;
+
+    /// Accounts by their names, with their orbs. Like all that people read, it is what is true at one moment, expiries that aren't
+    /// written included. It writes nothing and locks nothing. It takes a few reads by an index for each account.
+    ///
+    /// # Errors
+    ///
+    /// The store can't be read.
+    fn accounts(&self, listing: &Listing) -> Result<Vec<Listed>, Error>;
+
+    /// A part of an account's statement: its balance, its grants, and its movements. After the last movement, the balance is that of
+    /// [`Ledger::balance`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownAccount`], or the store can't be read.
+    fn statement(&self, part: &Part) -> Result<Statement, Error>;
+
+    /// The orbs of all accounts at a time at least a minute ago; without one, a minute ago. Reads the whole ledger in pages, in one
+    /// snapshot: with long ledgers, on a backup or a standby.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooRecent`], or the store can't be read.
+    fn totals(&self, at: Option<Millis>) -> Result<Totals, Error>;
 
     /// Writes everything that has expired, and numbers every entry. Commands go first.
     ///

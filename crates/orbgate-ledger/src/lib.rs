@@ -15,6 +15,7 @@ mod feed;
 mod ledger;
 mod log;
 mod model;
+mod people;
 mod plan;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -39,6 +40,7 @@ pub use crate::error::{Each, Error, Refusal};
 pub use crate::event::Event;
 pub use crate::ledger::{Backlog, Clock, ClockChange, Ledger, Reply, SystemClock};
 pub use crate::model::Model;
+pub use crate::people::{Accounts, Left, Listed, Listing, Movement, Part, Statement, Sums, Totals};
 #[cfg(feature = "postgres")]
 pub use crate::postgres::Postgres;
 #[cfg(feature = "schema")]

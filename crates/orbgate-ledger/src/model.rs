@@ -168,7 +168,7 @@ impl Rows {
     }
 
     /// An entry with its names.
-    fn entry(&self, row: &EntryRow) -> Result<Entry, Stop> {
+    pub(crate) fn entry(&self, row: &EntryRow) -> Result<Entry, Stop> {
         let account = self.accounts.get(&row.account).ok_or_else(|| broken("an entry has no account"))?;
         let mut told = Told::default();
         if let Some(hold) = self.holds.get(&row.id).filter(|_| row.cause.row().hold.is_some()) {

@@ -10,6 +10,7 @@ use crate::answer::{
 use crate::command::{Extend, Freeze, Grant, Hold, Refund, Revoke, Settle};
 use crate::error::{Each, Refusal};
 use crate::event::Event;
+use crate::people::{Accounts, Listed, Listing, Part, Statement, Totals};
 use crate::verify::Faults;
 
 /// The JSON Schema of answers, each by its name, such as `#/$defs/hold`.
@@ -30,6 +31,10 @@ pub fn schema() -> serde_json::Value {
     add::<Event>(&mut generator, &mut named, "event");
     add::<Faults>(&mut generator, &mut named, "verify");
     add::<Entries>(&mut generator, &mut named, "entries");
+    add::<Listed>(&mut generator, &mut named, "account");
+    add::<Accounts>(&mut generator, &mut named, "accounts");
+    add::<Statement>(&mut generator, &mut named, "statement");
+    add::<Totals>(&mut generator, &mut named, "totals");
     add::<Complete>(&mut generator, &mut named, "expire");
     add::<ClockState>(&mut generator, &mut named, "clock");
     add::<Refusal>(&mut generator, &mut named, "refusal");
@@ -42,13 +47,15 @@ pub fn schema() -> serde_json::Value {
     add::<Hold>(&mut generator, &mut named, "hold_command");
     add::<Refund>(&mut generator, &mut named, "refund_command");
     add::<Freeze>(&mut generator, &mut named, "freeze_command");
+    add::<Listing>(&mut generator, &mut named, "accounts_question");
+    add::<Part>(&mut generator, &mut named, "statement_question");
     add::<Vec<Extend>>(&mut generator, &mut named, "extend_commands");
     add::<Vec<Settle>>(&mut generator, &mut named, "settle_commands");
     definitions.append(&mut generator.take_definitions(true));
     definitions.append(&mut named);
     serde_json::json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "What a ledger of orbs answers: `#/$defs/grant`, `revoke`, `hold`, `extend`, `settle`, `refund`, `freeze`, `balance`, `holds`, `entry`, `event`, `verify`, `expire`, `clock`; and the service: `grant_command`, `revoke_command`, `hold_command`, `refund_command`, `freeze_command`, `extend_commands`, `settle_commands`, `extend_each`, `settle_each`, `entries`, `refusal`. Times are milliseconds since 1970",
+        "title": "What a ledger of orbs answers: `#/$defs/grant`, `revoke`, `hold`, `extend`, `settle`, `refund`, `freeze`, `balance`, `holds`, `entry`, `event`, `verify`, `expire`, `clock`, `account`, `statement`, `totals`; and the service: `accounts`, `accounts_question`, `statement_question`, `grant_command`, `revoke_command`, `hold_command`, `refund_command`, `freeze_command`, `extend_commands`, `settle_commands`, `extend_each`, `settle_each`, `entries`, `refusal`. Times are milliseconds since 1970",
         "$defs": definitions,
     })
 }

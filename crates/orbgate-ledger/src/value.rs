@@ -213,6 +213,17 @@ name! {
     Note, 512, Invalid::Note, |character| !character.is_control()
 }
 
+impl Note {
+    /// The route of a call and the digest of the policy that decided it, if a gate has written the note.
+    #[must_use]
+    pub fn call(&self) -> Option<(&str, &str)> {
+        let (route, policy) = self.0.rsplit_once(' ')?;
+        let digest = policy.strip_prefix("sha256:")?;
+        let is_digest = digest.len() == 64 && digest.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        (is_digest && !route.is_empty()).then_some((route, policy))
+    }
+}
+
 impl Id {
     /// One of the suite's own, which are all valid.
     pub(crate) const fn valid(text: String) -> Self {
@@ -238,7 +249,7 @@ pub enum Bucket {
     Bonus,
 }
 
-words! { pub(crate) Bucket {
+words! { pub Bucket {
     Paid: "paid",
     Bonus: "bonus",
 } }

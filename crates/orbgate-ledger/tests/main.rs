@@ -21,6 +21,8 @@ mod crash;
 mod feed;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod growth;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod people;
 #[cfg(all(feature = "postgres", target_os = "linux"))]
 mod postgres;
 mod properties;

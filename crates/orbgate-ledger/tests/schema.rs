@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use orbgate_ledger::{Answer, Bucket, Cause, Cursor, Entry, Event, Line, Model, Note, Order, schema, suite};
+use orbgate_ledger::{
+    Accounts, Answer, Bucket, Cause, Cursor, Entry, Event, Line, Listing, Model, Note, Order, Part, schema, suite,
+};
 use serde_json::{Value, json};
 
 use crate::support::{account, id, millis, orbs};
@@ -61,6 +63,15 @@ fn every_answer_is_as_the_schema_says() {
         seen.insert(name);
     }
     assert_eq!(seen.len(), names.len());
+    let later = millis(100_000_000);
+    let accounts = model.accounts(&Listing::default(), later).unwrap();
+    assert!(accounts.len() > 1 && accounts.iter().all(|listed| validator("account").is_valid(&json!(listed))));
+    assert!(validator("accounts").is_valid(&json!(Accounts::new(accounts.clone(), 1))));
+    for listed in accounts {
+        let statement = model.statement(&Part::newest(listed.balance.account), later).unwrap();
+        assert!(validator("statement").is_valid(&json!(statement)), "{statement:?}");
+    }
+    assert!(validator("totals").is_valid(&json!(model.totals(None, later).unwrap())));
     // It isn't a schema of everything.
     assert!(!names[0].1.is_valid(&json!({"id": "g"})));
     let (entry, event, verify) = (validator("entry"), validator("event"), validator("verify"));

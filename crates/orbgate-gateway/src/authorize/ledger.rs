@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use orbgate_ledger::{Backlog, Command, Cursor, Error, Faults, Ledger, Note, Page, Postgres, Reply, Sqlite};
+use orbgate_ledger::{
+    AccountId, Backlog, Command, Cursor, Error, Faults, Ledger, Listed, Listing, Millis, Note, Page, Part, Postgres,
+    Reply, Sqlite, Statement, Totals,
+};
 use tokio::time::Instant;
 
 use crate::authorize::measures;
@@ -130,6 +133,16 @@ fn note(failure: &Failure, error: Option<&Error>) {
     }
 }
 
+impl<L> Watched<L> {
+    /// What was read. It can be, although commands fail.
+    fn read<T>(&self, read: Result<T, Error>) -> Result<T, Error> {
+        if let Err(error @ (Error::Clock(_) | Error::Unknown(_))) = &read {
+            note(&self.failure, Some(error));
+        }
+        read
+    }
+}
+
 impl<L: Ledger> Ledger for Watched<L> {
     fn submit(&self, command: Command, reply: Reply) {
         let (failure, waiting) = (Arc::clone(&self.failure), Arc::clone(&self.waiting));
@@ -147,12 +160,23 @@ impl<L: Ledger> Ledger for Watched<L> {
     }
 
     fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error> {
-        let page = self.store.entries(after, limit);
-        // Entries can be read although commands fail.
-        if let Err(error @ (Error::Clock(_) | Error::Unknown(_))) = &page {
-            note(&self.failure, Some(error));
-        }
-        page
+        self.read(self.store.entries(after, limit))
+    }
+
+    fn entries_of(&self, account: &AccountId, after: &Cursor, limit: usize) -> Result<Page, Error> {
+        self.read(self.store.entries_of(account, after, limit))
+    }
+
+    fn accounts(&self, listing: &Listing) -> Result<Vec<Listed>, Error> {
+        self.read(self.store.accounts(listing))
+    }
+
+    fn statement(&self, part: &Part) -> Result<Statement, Error> {
+        self.read(self.store.statement(part))
+    }
+
+    fn totals(&self, at: Option<Millis>) -> Result<Totals, Error> {
+        self.read(self.store.totals(at))
     }
 
     fn expire(&self) -> Result<(), Error> {

@@ -49,13 +49,13 @@ impl Open {
     }
 
     /// The account as it will be once what has expired by now is written. Writes nothing.
-    pub(crate) fn seen(tables: &mut impl Tables, account: AccountRow, now: Millis) -> Result<AccountRow, Stop> {
+    pub(crate) fn seen(tables: &mut impl Tables, account: AccountRow, now: Millis) -> Result<Self, Stop> {
         keeps_order(tables, &account)?;
         let mut open = Self::unwritten(account, now);
         if open.account.is_due(now) {
             open.end_due(tables, usize::MAX)?;
         }
-        Ok(open.account)
+        Ok(open)
     }
 
     /// Opens an account, works on it, and closes it. A refused command keeps what has expired.
@@ -488,6 +488,29 @@ impl Open {
     fn due_by(&mut self, time: Option<Millis>) {
         self.account.next_due = [self.account.next_due, time].into_iter().flatten().min();
     }
+}
+
+/// What has expired in an account by this time and isn't written: the account as it will be, its entries, and the grants that change.
+/// Writes nothing. Refused if it is more than `most`.
+#[allow(clippy::type_complexity, reason = "it is put together where it is read")]
+pub(crate) fn due(
+    tables: &mut impl Tables,
+    account: AccountRow,
+    until: Millis,
+    most: usize,
+) -> Result<(AccountRow, Vec<EntryRow>, BTreeMap<u64, GrantRow>), Stop> {
+    let mut open = Open::unwritten(account, until);
+    if open.account.is_due(until) {
+        open.end_due(tables, most.saturating_add(1))?;
+    }
+    if open.entries.len() > most {
+        let account = &open.account.id;
+        let why =
+            format!("over {most} expiries of account `{account}` aren't written: `orbgate orbs expire` writes them");
+        return Err(Error::Unknown(why).into());
+    }
+    let changed = open.grants.into_iter().filter(|(_, (_, is_changed))| *is_changed);
+    Ok((open.account, open.entries, changed.map(|(seq, (grant, _))| (seq, grant)).collect()))
 }
 
 /// A command can't come before an earlier one of its account that waits.

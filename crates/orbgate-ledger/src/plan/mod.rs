@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::value::{AccountId, Millis, Orbs, Order};
 
 use account::keeps_order;
-pub(crate) use account::{Open, expire, reset};
+pub(crate) use account::{Open, due, expire, reset};
 use rows::remark;
 pub(crate) use rows::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Receipt, Remark, Settlement, Tables, first};
 pub(crate) use stop::{Stop, broken};
@@ -138,15 +138,21 @@ fn freeze<T: Tables>(tables: &mut T, command: &Freeze, now: Millis) -> Result<An
 fn balance<T: Tables>(tables: &mut T, id: &AccountId, now: Millis) -> Result<Answer, Stop> {
     let account = match tables.account(id)? {
         None => AccountRow::new(id.clone()),
-        Some(account) => Open::seen(tables, account, now)?,
+        Some(account) => Open::seen(tables, account, now)?.account,
     };
-    let AccountRow { paid, bonus, held, frozen, .. } = account;
-    let available = paid.plus(bonus);
-    let posted = available.and_then(|available| available.plus(held));
-    let (Some(available), Some(posted)) = (available, posted) else {
-        return Err(broken("an account has over 9007199254740991 orbs"));
-    };
-    Ok(Answer::Balance(Balance { account: id.clone(), posted, held, available, paid, bonus, frozen }))
+    Ok(Answer::Balance(balance_of(&account)?))
+}
+
+/// The balance of an account whose expiries are written.
+pub(crate) fn balance_of(account: &AccountRow) -> Result<Balance, Stop> {
+    let (AccountRow { paid, bonus, held, frozen, .. }, account) = (account, account.id.clone());
+    let available = paid.plus(*bonus).ok_or_else(too_many)?;
+    let posted = available.plus(*held).ok_or_else(too_many)?;
+    Ok(Balance { account, posted, held: *held, available, paid: *paid, bonus: *bonus, frozen: *frozen })
+}
+
+pub(crate) fn too_many() -> Stop {
+    broken("an account has over 9007199254740991 orbs")
 }
 
 fn holds<T: Tables>(tables: &mut T, id: &AccountId, now: Millis) -> Result<Answer, Stop> {

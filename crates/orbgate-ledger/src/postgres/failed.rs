@@ -7,6 +7,7 @@ use rustls::pki_types::InvalidDnsNameError;
 use tokio_postgres::error::{DbError, SqlState};
 
 use crate::error::Error;
+use crate::plan::Stop;
 use crate::postgres::tls::explained;
 
 /// Why something failed.
@@ -28,6 +29,12 @@ impl Failed {
             Self::Wrong(error) => error,
             Self::Lost(why) | Self::Apart(why) | Self::Taken(why) => Error::Unknown(why),
         }
+    }
+}
+
+impl From<Stop> for Failed {
+    fn from(stop: Stop) -> Self {
+        Self::Wrong(stop.error())
     }
 }
 

@@ -5,14 +5,14 @@ use tokio_postgres::types::Type;
 
 use crate::answer::{Cursor, Entry};
 use crate::cause::Cause;
-use crate::columns::{self, Columns as _};
-use crate::feed::Place;
+use crate::columns::{self, Columns};
+use crate::feed::{Place, first_after};
 use crate::plan::EntryRow;
-use crate::postgres::client::{Client, Statement};
+use crate::postgres::client::{Client, Parameters, Statement};
 use crate::postgres::failed::Failed;
 use crate::postgres::rows::{self, number, select, strange};
 use crate::postgres::watched::Watched;
-use crate::value::Millis;
+use crate::value::{AccountId, Millis};
 
 /// The entries above `low` that have no number.
 macro_rules! unnumbered {
@@ -142,8 +142,8 @@ pub(crate) enum Knows {
     NotYet(u64),
 }
 
-/// Reads a page.
-pub(crate) fn read(client: &mut Client, after: &Cursor, limit: usize) -> Result<Read, Failed> {
+/// Reads a page: of one account, or of all.
+pub(crate) fn read(client: &mut Client, of: Option<&AccountId>, after: &Cursor, limit: usize) -> Result<Read, Failed> {
     let (end, low) = end(client)?;
     // What is written between these statements is no earlier than what is due, or not than the time that was read before.
     let sql = concat!(
@@ -160,7 +160,11 @@ pub(crate) fn read(client: &mut Client, after: &Cursor, limit: usize) -> Result<
         let knows = if might { Knows::NotYet(unnumbered) } else { Knows::NoCursor };
         return Ok(Read { entries: Vec::new(), knows, due });
     };
-    Ok(Read { entries: entries(client, number, limit)?, knows: Knows::Cursor, due })
+    let entries = match of {
+        Some(of) => entries_of(client, of, number, limit)?,
+        None => entries(client, number, limit)?,
+    };
+    Ok(Read { entries, knows: Knows::Cursor, due })
 }
 
 /// How many entries have no number yet.
@@ -195,26 +199,90 @@ fn number_of(client: &mut Client, cursor: &Cursor) -> Result<Option<i64>, Failed
     Ok(rows.first().map(|row| row.get(0)))
 }
 
+/// Selects entries with their names, as JSON. `$1` is [`of_holds`].
+macro_rules! named {
+    ($columns:literal, $rest:literal) => {
+        concat!(
+            "SELECT ",
+            $columns,
+            "jsonb_build_object('account', a.id, 'seq', e.seq, 'at', e.at, \
+            'cause', e.cause, 'id', e.id, 'paid', e.paid, 'bonus', e.bonus, 'held', e.held, 'shortfall', e.shortfall, \
+            'note', coalesce(CASE WHEN e.cause = ANY ($1) \
+                THEN (SELECT note FROM orbs.hold WHERE id = e.id) ELSE r.note END, ''), 'author', coalesce(r.author, ''), \
+            'hold', CASE WHEN e.cause = 'refund' THEN (SELECT hold FROM orbs.refund WHERE id = e.id) END, \
+            'lines', coalesce((SELECT jsonb_agg(jsonb_build_object('grant', g.id, 'bucket', g.bucket, 'available', l->1, \
+                'held', l->2, 'captured', l->3) ORDER BY g.seq) \
+                FROM jsonb_array_elements(e.lines) AS l \
+                JOIN orbs.grants AS g ON g.account = e.account AND g.seq = (l->>0)::bigint), '[]'))::text FROM ",
+            $rest
+        )
+    };
+    ($rest:literal) => {
+        named!(
+            "f.number, f.digest, ",
+            $rest
+        )
+    };
+}
+
+/// The causes whose entries have the id of a hold.
+fn of_holds() -> Vec<&'static str> {
+    Cause::ALL.iter().filter(|cause| cause.row().hold.is_some()).map(|cause| cause.name()).collect()
+}
+
 /// Entries of all accounts after a number, with their cursors and names.
 fn entries(client: &mut Client, after: i64, limit: usize) -> Result<Vec<(Cursor, Entry)>, Failed> {
-    let sql = "SELECT f.number, f.digest, jsonb_build_object('account', a.id, 'seq', e.seq, 'at', e.at, \
-        'cause', e.cause, 'id', e.id, 'paid', e.paid, 'bonus', e.bonus, 'held', e.held, 'shortfall', e.shortfall, \
-        'note', coalesce(CASE WHEN e.cause = ANY ($3) \
-            THEN (SELECT note FROM orbs.hold WHERE id = e.id) ELSE r.note END, ''), 'author', coalesce(r.author, ''), \
-        'hold', CASE WHEN e.cause = 'refund' THEN (SELECT hold FROM orbs.refund WHERE id = e.id) END, \
-        'lines', coalesce((SELECT jsonb_agg(jsonb_build_object('grant', g.id, 'bucket', g.bucket, 'available', l->1, \
-            'held', l->2, 'captured', l->3) ORDER BY g.seq) \
-            FROM jsonb_array_elements(e.lines) AS l \
-            JOIN orbs.grants AS g ON g.account = e.account AND g.seq = (l->>0)::bigint), '[]'))::text \
-        FROM orbs.feed AS f JOIN orbs.entry AS e ON e.position = f.position JOIN orbs.account AS a ON a.key = e.account \
-        LEFT JOIN orbs.remark AS r ON r.cause = e.cause AND r.id = e.id \
-        WHERE f.number > $1 ORDER BY f.number LIMIT $2";
-    let of_holds: Vec<_> =
-        Cause::ALL.iter().filter(|cause| cause.row().hold.is_some()).map(|cause| cause.name()).collect();
-    let rows =
-        client.query(sql, &[(&after, Type::INT8), (&count(limit), Type::INT8), (&of_holds, Type::TEXT_ARRAY)])?;
-    let read = |row: &Row| Ok((place(row, 0)?.cursor(), serde_json::from_str(row.get(2)).map_err(strange)?));
-    rows.iter().map(read).collect()
+    let sql = named!(
+        "orbs.feed AS f JOIN orbs.entry AS e ON e.position = f.position JOIN orbs.account AS a ON a.key = e.account \
+         LEFT JOIN orbs.remark AS r ON r.cause = e.cause AND r.id = e.id \
+         WHERE f.number > $2 ORDER BY f.number LIMIT $3"
+    );
+    let parameters: Parameters<'_> =
+        &[(&of_holds(), Type::TEXT_ARRAY), (&after, Type::INT8), (&count(limit), Type::INT8)];
+    client.query(sql, parameters)?.iter().map(with_cursor).collect()
+}
+
+fn with_cursor(row: &Row) -> Result<(Cursor, Entry), Failed> {
+    Ok((place(row, 0)?.cursor(), serde_json::from_str(row.get(2)).map_err(strange)?))
+}
+
+/// The same of one account.
+fn entries_of(client: &mut Client, of: &AccountId, after: i64, limit: usize) -> Result<Vec<(Cursor, Entry)>, Failed> {
+    let sql = "SELECT key, seq FROM orbs.account WHERE id = $1";
+    let Some(account) = client.query(sql, &[(&of.as_str(), Type::TEXT)])?.pop() else {
+        return Ok(Vec::new());
+    };
+    let (key, seq) = (account.key(0).map_err(strange)?, account.number(1).map_err(strange)?);
+    let first = first_after(seq, after.unsigned_abs(), |seq| {
+        let sql = "SELECT f.number FROM orbs.entry AS e JOIN orbs.feed AS f ON f.position = e.position \
+                   WHERE e.account = $1 AND e.seq = $2";
+        let rows = client.query(sql, &[(&key, Type::INT8), (&number(seq), Type::INT8)])?;
+        rows.first().map(|row| row.number(0).map_err(strange)).transpose()
+    })?;
+    let sql = named!(
+        "orbs.entry AS e JOIN orbs.feed AS f ON f.position = e.position JOIN orbs.account AS a ON a.key = e.account \
+         LEFT JOIN orbs.remark AS r ON r.cause = e.cause AND r.id = e.id \
+         WHERE e.account = $2 AND e.seq >= $3 ORDER BY e.seq LIMIT $4"
+    );
+    let (of_holds, first, limit) = (of_holds(), number(first), count(limit));
+    let parameters: Parameters<'_> =
+        &[(&of_holds, Type::TEXT_ARRAY), (&key, Type::INT8), (&first, Type::INT8), (&limit, Type::INT8)];
+    client.query(sql, parameters)?.iter().map(with_cursor).collect()
+}
+
+/// The entries of an account with these numbers, whether or not they have one in the ledger.
+pub(crate) fn entries_between(client: &mut Client, account: i64, first: u64, last: u64) -> Result<Vec<Entry>, Failed> {
+    let sql = named!(
+        "",
+        "orbs.entry AS e JOIN orbs.account AS a ON a.key = e.account \
+         LEFT JOIN orbs.remark AS r ON r.cause = e.cause AND r.id = e.id \
+         WHERE e.account = $2 AND e.seq BETWEEN $3 AND $4 ORDER BY e.seq"
+    );
+    let (of_holds, first, last) = (of_holds(), number(first), number(last));
+    let parameters: Parameters<'_> =
+        &[(&of_holds, Type::TEXT_ARRAY), (&account, Type::INT8), (&first, Type::INT8), (&last, Type::INT8)];
+    let rows = client.query(sql, parameters)?;
+    rows.iter().map(|row| serde_json::from_str(row.get(0)).map_err(strange)).collect()
 }
 
 /// The first column after those of an entry.

@@ -9,6 +9,7 @@ mod named;
 mod number;
 mod open;
 mod password;
+mod people;
 mod rows;
 mod settings;
 mod tls;
@@ -29,10 +30,12 @@ use crate::answer::{ClockState, Cursor, Page};
 use crate::command::Command;
 use crate::error::Error;
 use crate::ledger::{Backlog, Clock, ClockChange, Ledger, Reply, gone};
+use crate::people::read::{accounts, statement, totals};
+use crate::people::{Listed, Listing, Part, Statement, Totals};
 use crate::postgres::open::Connection;
 use crate::postgres::settings::Settings;
 use crate::postgres::worker::{Job, Worker};
-use crate::value::Order;
+use crate::value::{AccountId, Millis, Order};
 use crate::verify::Faults;
 
 /// How many commands can wait. More are [`Error::Busy`].
@@ -188,7 +191,23 @@ impl Ledger for Postgres {
     }
 
     fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error> {
-        self.reader.lock().map_err(|_| gone())?.entries(after, limit)
+        self.reader.lock().map_err(|_| gone())?.entries(None, after, limit)
+    }
+
+    fn entries_of(&self, account: &AccountId, after: &Cursor, limit: usize) -> Result<Page, Error> {
+        self.reader.lock().map_err(|_| gone())?.entries(Some(account), after, limit)
+    }
+
+    fn accounts(&self, listing: &Listing) -> Result<Vec<Listed>, Error> {
+        self.reader.lock().map_err(|_| gone())?.read(|rows| accounts(rows, listing))
+    }
+
+    fn statement(&self, part: &Part) -> Result<Statement, Error> {
+        self.reader.lock().map_err(|_| gone())?.read(|rows| statement(rows, part))
+    }
+
+    fn totals(&self, at: Option<Millis>) -> Result<Totals, Error> {
+        self.reader.lock().map_err(|_| gone())?.read(|rows| totals(rows, at))
     }
 
     fn keeps_order(&self) -> bool {

@@ -18,6 +18,7 @@ use crate::postgres::client::Client;
 use crate::postgres::failed::{Failed, wrong};
 use crate::postgres::feed::{self, Knows, Start};
 use crate::postgres::number::{self, Left};
+use crate::postgres::people::{self, Read};
 use crate::postgres::rows;
 use crate::postgres::settings::Settings;
 use crate::postgres::watched::Watched;
@@ -157,16 +158,16 @@ impl Connection {
         }
     }
 
-    /// Reads entries, and until when they are complete.
+    /// Reads entries of one account, or of all, and until when they are complete.
     #[allow(clippy::disallowed_methods, reason = "a store is the edge: it waits for other transactions")]
-    pub(crate) fn entries(&mut self, after: &Cursor, limit: usize) -> Result<Page, Error> {
+    pub(crate) fn entries(&mut self, of: Option<&AccountId>, after: &Cursor, limit: usize) -> Result<Page, Error> {
         let start = self.start()?;
         // If a writer runs for long, an earlier time is still true.
         let now = if start.writers.is_empty() { start.now } else { self.complete_until };
         self.complete_until = now;
         let mut attempt = 0;
         loop {
-            let page = self.again(|client| reading(client, |client| feed::read(client, after, limit)))?;
+            let page = self.again(|client| reading(client, |client| feed::read(client, of, after, limit)))?;
             match page.knows {
                 Knows::Cursor => {
                     return Ok(Page {
@@ -265,6 +266,14 @@ impl Connection {
         });
         self.watched = watched;
         backlog
+    }
+
+    /// Reads what people ask for, in a snapshot.
+    pub(crate) fn read<T>(&mut self, mut work: impl FnMut(&mut Read<'_>) -> Result<T, Failed>) -> Result<T, Error> {
+        let (time, mut watched) = (self.time(), mem::take(&mut self.watched));
+        let read = self.again(|client| people::read(client, time, &mut watched, &mut work));
+        self.watched = watched;
+        read
     }
 
     /// Whether the time passes by itself.

@@ -3,6 +3,7 @@
 mod backup;
 mod clock;
 mod open;
+mod people;
 mod rows;
 mod verify;
 mod writer;
@@ -14,14 +15,17 @@ use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 
-use crate::answer::{ClockState, Cursor, Page};
+use crate::answer::{ClockState, Cursor, Entry, Page};
 use crate::command::Command;
 use crate::error::Error;
+use crate::feed::Place;
 use crate::ledger::{Backlog, Clock, ClockChange, Ledger, Reply, SystemClock, gone};
+use crate::people::read::{accounts, statement, totals};
+use crate::people::{Listed, Listing, Part, Statement, Totals};
 use crate::plan::Stop;
 use crate::sqlite::rows::Rows;
 use crate::sqlite::writer::{Job, Writer};
-use crate::value::Order;
+use crate::value::{AccountId, Millis, Order};
 use crate::verify::Faults;
 
 /// How many commands can wait for the writer. More are [`Error::Busy`].
@@ -95,6 +99,19 @@ impl Sqlite {
         self.wait(|done| Job::Clock(change, done))
     }
 
+    /// A page of entries, and until when they are complete.
+    fn page(&self, read: impl FnOnce(&mut Rows<'_>) -> Result<Vec<(Place, Entry)>, Stop>) -> Result<Page, Error> {
+        // Before the entries are read, so that none is missed.
+        let now = self.wait(Job::Time)?;
+        let mut connection = open::reader(&self.path)?;
+        let snapshot = connection.transaction().map_err(|error| Stop::from(error).error())?;
+        let mut rows = Rows::new(&snapshot);
+        let due = rows.first_due().map_err(Stop::error)?;
+        let entries = read(&mut rows).map_err(Stop::error)?;
+        let entries = entries.into_iter().map(|(place, entry)| (place.cursor(), entry));
+        Ok(Page { entries: entries.collect(), complete_until: due.map_or(now, |due| due.min(now)) })
+    }
+
     fn wait<A: Send + 'static>(&self, job: impl FnOnce(SyncSender<Result<A, Error>>) -> Job) -> Result<A, Error> {
         let (done, wait) = mpsc::sync_channel(1);
         let jobs = self.jobs.as_ref().ok_or_else(gone)?;
@@ -117,15 +134,23 @@ impl Ledger for Sqlite {
     }
 
     fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error> {
-        // Before the entries are read, so that none is missed.
-        let now = self.wait(Job::Time)?;
-        let mut connection = open::reader(&self.path)?;
-        let snapshot = connection.transaction().map_err(|error| Stop::from(error).error())?;
-        let rows = Rows::new(&snapshot);
-        let due = rows.first_due().map_err(Stop::error)?;
-        let entries = rows.number_of(after).and_then(|after| rows.entries(after, limit)).map_err(Stop::error)?;
-        let entries = entries.into_iter().map(|(place, entry)| (place.cursor(), entry));
-        Ok(Page { entries: entries.collect(), complete_until: due.map_or(now, |due| due.min(now)) })
+        self.page(|rows| rows.number_of(after).and_then(|after| rows.entries(after, limit)))
+    }
+
+    fn entries_of(&self, account: &AccountId, after: &Cursor, limit: usize) -> Result<Page, Error> {
+        self.page(|rows| people::entries_of(rows, account, after, limit))
+    }
+
+    fn accounts(&self, listing: &Listing) -> Result<Vec<Listed>, Error> {
+        people::read(&self.path, self.wait(Job::Time)?, |rows| accounts(rows, listing))
+    }
+
+    fn statement(&self, part: &Part) -> Result<Statement, Error> {
+        people::read(&self.path, self.wait(Job::Time)?, |rows| statement(rows, part))
+    }
+
+    fn totals(&self, at: Option<Millis>) -> Result<Totals, Error> {
+        people::read(&self.path, self.wait(Job::Time)?, |rows| totals(rows, at))
     }
 
     fn expire(&self) -> Result<(), Error> {

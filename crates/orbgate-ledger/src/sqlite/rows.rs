@@ -91,6 +91,7 @@ macro_rules! select {
         concat!("SELECT account, seq, at, cause, id, lines, paid, bonus, held, shortfall, number, digest FROM entry ", $rest)
     };
 }
+pub(crate) use select;
 
 /// The available grants of a bucket in the order of their ranks, by the index that is for it.
 macro_rules! ranked {
@@ -157,7 +158,7 @@ impl<'c> Rows<'c> {
         self.last.as_mut().filter(|last| last.account.key == account)
     }
 
-    fn one<R>(
+    pub(crate) fn one<R>(
         &self,
         sql: &str,
         parameters: impl Params,
@@ -166,7 +167,7 @@ impl<'c> Rows<'c> {
         Ok(self.connection.prepare_cached(sql)?.query_row(parameters, read).optional()?)
     }
 
-    fn all<R>(
+    pub(crate) fn all<R>(
         &self,
         sql: &str,
         parameters: impl Params,
@@ -261,13 +262,23 @@ impl<'c> Rows<'c> {
 
     /// Entries of all accounts, in the order of the ledger, with their places and names.
     pub(crate) fn entries(&self, after: u64, limit: usize) -> Result<Vec<(Place, Entry)>, Stop> {
-        let rows = self.numbered(after, limit)?;
+        let sql = select!(entry "WHERE number > ?1 ORDER BY number LIMIT ?2");
+        self.placed(sql, params![number(after)?, self::limit(limit)])
+    }
+
+    /// Selected entries, with their places and names.
+    pub(crate) fn placed(&self, sql: &str, parameters: impl Params) -> Result<Vec<(Place, Entry)>, Stop> {
+        let rows = self.with_places(sql, parameters)?;
         rows.into_iter().map(|(place, row)| Ok((place, self.named(&row)?))).collect()
     }
 
     pub(crate) fn numbered(&self, after: u64, limit: usize) -> Result<Vec<(Place, EntryRow)>, Stop> {
         let sql = select!(entry "WHERE number > ?1 ORDER BY number LIMIT ?2");
-        self.all(sql, params![number(after)?, self::limit(limit)], |row| {
+        self.with_places(sql, params![number(after)?, self::limit(limit)])
+    }
+
+    fn with_places(&self, sql: &str, parameters: impl Params) -> Result<Vec<(Place, EntryRow)>, Stop> {
+        self.all(sql, parameters, |row| {
             let (number, digest) = (row.number(10)?, row.get::<_, i64>(11)?.cast_unsigned());
             Ok((Place { number, digest }, entry(row)?))
         })
@@ -332,7 +343,7 @@ impl<'c> Rows<'c> {
         Ok(told)
     }
 
-    fn named(&self, row: &EntryRow) -> Result<Entry, Stop> {
+    pub(crate) fn named(&self, row: &EntryRow) -> Result<Entry, Stop> {
         let account =
             self.one("SELECT id FROM account WHERE key = ?1", [row.account], |row| row.name(0, AccountId::new))?;
         let account = account.ok_or_else(|| broken("an entry has no account"))?;
@@ -720,11 +731,11 @@ fn written(lines: impl Iterator<Item = impl serde::Serialize>) -> String {
     serde_json::to_string(&lines.collect::<Vec<_>>()).unwrap_or_default()
 }
 
-fn limit(most: usize) -> i64 {
+pub(crate) fn limit(most: usize) -> i64 {
     i64::try_from(most).unwrap_or(i64::MAX)
 }
 
-fn number(number: u64) -> Result<i64, Stop> {
+pub(crate) fn number(number: u64) -> Result<i64, Stop> {
     i64::try_from(number).map_err(|_| broken("a number is out of range"))
 }
 

@@ -5,6 +5,7 @@
 //! able to run with a clock that a test sets.
 
 mod cases;
+mod people;
 mod subject;
 
 use core::fmt::{self, Display};
@@ -16,6 +17,7 @@ use crate::model::Model;
 use crate::value::{AccountId, Bucket, Id, MAX, Millis, Note, Orbs, Order};
 
 pub use cases::{Case, cases};
+pub use people::compare_people;
 pub use subject::{Step, Subject};
 
 /// How a store differs from the model.

@@ -18,6 +18,7 @@ use orbgate_ledger::{
 };
 
 use crate::backlog::others_go_first;
+use crate::people::compare_people;
 use crate::reference::compared::{compare_batches, compare_histories, crowded};
 use crate::support::{Clocked, TestClock, account, capture, grant, hold, hold_all, id, numbered, orbs};
 use server::Server;
@@ -46,6 +47,16 @@ fn postgres_is_equal_to_the_model() {
         if let Err(difference) = compared {
             panic!("seed {seed}: {}", difference.what);
         }
+    }
+}
+
+#[test]
+fn postgres_gives_people_what_the_model_gives() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    for (seed, order) in [(201, Order::BonusFirst), (202, Order::SoonestFirst)] {
+        compare_people(&mut new(&server, order), order, &suite::random(seed, 200));
     }
 }
 

@@ -103,6 +103,8 @@ fn costs(world: &World, on_broken: OnCancelled) {
         if let Some(entry) = world.entries(&user).last().filter(|entry| entry.cause != Cause::Grant) {
             let digest = world.gate.engines().load().digest();
             assert_eq!(entry.note.as_str(), format!("{line} {digest}"));
+            // Support reads the same of it.
+            assert_eq!(entry.note.call(), Some((line, &*digest.to_string())));
         }
     }
 }

@@ -11,7 +11,10 @@ use std::thread;
 
 use orbgate::{Engine, Policy};
 use orbgate_gate::Request;
-use orbgate_ledger::{Backlog, Bucket, Cause, Command, Cursor, Error, Faults, Ledger, Millis, Page, Reply, Sqlite};
+use orbgate_ledger::{
+    AccountId, Backlog, Bucket, Cause, Command, Cursor, Error, Faults, Ledger, Listed, Listing, Millis, Page, Part,
+    Reply, Sqlite, Statement, Totals,
+};
 use orbgate_tower::{Engines, OnCancelled, OrbRules};
 
 use crate::service::{World, account, rules, send, wait};
@@ -45,6 +48,22 @@ impl Ledger for Broken {
 
     fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error> {
         self.ledger.entries(after, limit)
+    }
+
+    fn entries_of(&self, account: &AccountId, after: &Cursor, limit: usize) -> Result<Page, Error> {
+        self.ledger.entries_of(account, after, limit)
+    }
+
+    fn accounts(&self, listing: &Listing) -> Result<Vec<Listed>, Error> {
+        self.ledger.accounts(listing)
+    }
+
+    fn statement(&self, part: &Part) -> Result<Statement, Error> {
+        self.ledger.statement(part)
+    }
+
+    fn totals(&self, at: Option<Millis>) -> Result<Totals, Error> {
+        self.ledger.totals(at)
     }
 
     fn expire(&self) -> Result<(), Error> {
