@@ -350,6 +350,20 @@ pub(crate) fn many_come_back(open: impl Fn(Arc<Leaping>) -> Box<dyn Store>) {
     assert_eq!((late.late, late.state), (true, State::Captured));
 }
 
+/// A metric counts what has expired, and not what has by a leap.
+pub(crate) fn nothing_is_due_by_a_leap(open: impl Fn(Arc<Leaping>) -> Box<dyn Store>) {
+    let clock = Arc::new(Leaping::default());
+    let ledger = open(Arc::clone(&clock));
+    ledger.grant(grant("g", "a", 5)).unwrap();
+    ledger.hold(hold("h", "a", 5)).unwrap();
+    // Whoever only reads must have seen the clock before it leaps.
+    assert_eq!(ledger.backlog().unwrap().accounts, 0);
+    clock.set(1_000, 2 * DAY);
+    assert_eq!((ledger.backlog().unwrap().accounts, ledger.backlog().unwrap().age), (0, Millis::ZERO));
+    clock.set(2 * DAY as u64, 0);
+    assert_eq!(ledger.backlog().unwrap().accounts, 1);
+}
+
 #[cfg(feature = "sqlite")]
 mod sqlite {
     use std::path::Path;
@@ -357,7 +371,7 @@ mod sqlite {
 
     use orbgate_ledger::{ClockChange, Error, Ledger as _, Sqlite};
 
-    use super::{Leaping, Store, leaps, many_come_back, others_notice};
+    use super::{Leaping, Store, leaps, many_come_back, nothing_is_due_by_a_leap, others_notice};
     use crate::support::{grant, millis};
 
     fn open(path: &Path, clock: Arc<Leaping>) -> Box<dyn Store> {
@@ -383,6 +397,12 @@ mod sqlite {
     fn every_account_comes_back() {
         let folder = tempfile::tempdir().unwrap();
         many_come_back(|clock| open(&folder.path().join("orbs.db"), clock));
+    }
+
+    #[test]
+    fn a_leap_makes_nothing_due() {
+        let folder = tempfile::tempdir().unwrap();
+        nothing_is_due_by_a_leap(|clock| open(&folder.path().join("orbs.db"), clock));
     }
 
     /// The system's own clock is compared with the newest entry.

@@ -37,7 +37,6 @@ const QUEUE: usize = 4096;
 /// the ledger stops: every command fails until the file is opened again.
 pub struct Sqlite {
     path: PathBuf,
-    clock: Arc<dyn Clock>,
     jobs: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
     stopped: Arc<OnceLock<String>>,
@@ -72,11 +71,10 @@ impl Sqlite {
         let stopped = Arc::new(OnceLock::new());
         let expired = Arc::default();
         let told = (Arc::clone(&stopped), Arc::clone(&expired));
-        let time = Arc::clone(&clock);
-        let work = move || Writer::new(connection, order, time, queue, told).work();
+        let work = move || Writer::new(connection, order, clock, queue, told).work();
         let thread = thread::Builder::new().name("orbs".to_owned()).spawn(work);
         let thread = thread.map_err(|error| Error::Unknown(format!("cannot start a thread: {error}")))?;
-        Ok(Self { path: path.to_owned(), clock, jobs: Some(jobs), thread: Some(thread), stopped, expired })
+        Ok(Self { path: path.to_owned(), jobs: Some(jobs), thread: Some(thread), stopped, expired })
     }
 
     /// Copies the ledger into a new file while commands run. The copy is durable and complete, and has every command that
@@ -158,7 +156,8 @@ impl Ledger for Sqlite {
     }
 
     fn backlog(&self) -> Result<Backlog, Error> {
-        let now = self.clock.now();
+        // What hasn't expired without a leap waits for nothing.
+        let now = self.wait(Job::Now)?;
         let connection = open::reader(&self.path)?;
         let rows = Rows::new(&connection);
         let accounts = rows.count_due(now).map_err(Stop::error)?;

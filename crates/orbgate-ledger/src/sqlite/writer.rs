@@ -38,6 +38,8 @@ pub(crate) enum Job {
     Run(Box<Command>, Reply),
     /// Writes everything that has expired.
     Expire(SyncSender<Result<(), Error>>),
+    /// Reads the clock, but for a leap.
+    Now(SyncSender<Result<Millis, Error>>),
     /// Reads a time before which no later transaction writes.
     Time(SyncSender<Result<Millis, Error>>),
     /// Copies the ledger into a new file.
@@ -138,6 +140,9 @@ impl Writer {
             Job::Expire(done) => self.expiring.push(done),
             Job::Time(done) => {
                 let _ = done.send(self.time());
+            }
+            Job::Now(done) => {
+                let _ = done.send(self.shown(self.clock.now()).map_err(Stop::error));
             }
             Job::Backup(to, done) => {
                 let copied = match self.stopped.get() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use orbgate_ledger::{ClockChange, Error, Ledger as _, Postgres};
 
 use super::server::Server;
-use crate::clock::{Leaping, Store, leaps, many_come_back, others_notice};
+use crate::clock::{Leaping, Store, leaps, many_come_back, nothing_is_due_by_a_leap, others_notice};
 use crate::support::{grant, numbered};
 
 fn open(url: &str, clock: Arc<Leaping>) -> Box<dyn Store> {
@@ -26,6 +26,8 @@ fn postgres_is_as_the_reference_after_each_leap() {
     others_notice(|clock| open(&url, clock));
     let url = server.new_database();
     many_come_back(|clock| open(&url, clock));
+    let url = server.new_database();
+    nothing_is_due_by_a_leap(|clock| open(&url, clock));
 }
 
 /// The database's own clock is compared with the newest entry.
