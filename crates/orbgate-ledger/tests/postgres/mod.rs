@@ -1,6 +1,7 @@
 //! The store in PostgreSQL: the suite, concurrency, kills and a failover, with a server of the test's own.
 
 mod clock;
+mod delayed;
 mod feed;
 mod pool;
 pub(crate) mod server;
@@ -21,8 +22,8 @@ use crate::backlog::others_go_first;
 use crate::people::compare_people;
 use crate::reference::compared::{compare_batches, compare_histories, crowded};
 use crate::support::{Clocked, TestClock, account, capture, grant, hold, hold_all, id, numbered, orbs};
+use delayed::Delayed;
 use server::Server;
-use speed::Delayed;
 
 /// An empty ledger.
 fn new(server: &Server, order: Order) -> Clocked<Postgres> {

@@ -14,6 +14,8 @@ mod calls;
 #[path = "../../examples/charge.rs"]
 #[allow(dead_code, reason = "the program binds a port")]
 mod charge;
+#[path = "../../../orbgate-ledger/tests/postgres/delayed.rs"]
+mod delayed;
 mod exchanges;
 mod faults;
 mod leaving;

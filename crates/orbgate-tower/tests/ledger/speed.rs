@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use orbgate_ledger::{Bucket, Ledger, Postgres, Sqlite};
 
+use crate::delayed::Delayed;
 use crate::server::Server;
 use crate::service::{World, rules};
 
@@ -19,22 +20,27 @@ const ROW: Duration = Duration::from_secs(4);
 struct Stores {
     folder: tempfile::TempDir,
     server: Option<Server>,
+    /// The way to the same server over a network.
+    path: Option<Delayed>,
 }
 
 impl Stores {
     fn new() -> Self {
         let server = Server::start();
         server.iter().for_each(Server::sync);
-        Self { folder: tempfile::tempdir().unwrap(), server }
+        let path = server.as_ref().map(|server| Delayed::new(server.host(), Duration::from_millis(1)));
+        Self { folder: tempfile::tempdir().unwrap(), server, path }
     }
 
     /// Each store, empty.
     fn each(&self, file: &str) -> Vec<(&'static str, Arc<dyn Ledger>)> {
         let sqlite = Sqlite::open(self.folder.path().join(file)).unwrap();
         let mut all: Vec<(_, Arc<dyn Ledger>)> = vec![("SQLite", Arc::new(sqlite))];
-        if let Some(server) = &self.server {
+        if let (Some(server), Some(path)) = (&self.server, &self.path) {
             let postgres = Postgres::open(&server.new_database()).unwrap();
             all.push(("PostgreSQL", Arc::new(postgres)));
+            let postgres = Postgres::open(&path.url(&server.new_database(), server.host())).unwrap();
+            all.push(("PostgreSQL, 1 ms each way", Arc::new(postgres)));
         }
         all
     }
