@@ -63,7 +63,7 @@ BEGIN
             g.available::text, g.held::text, g.captured::text, g.expired::text, g.revoked::text,
             g.refunded::text, '1']
             FROM orbs.account AS a, unnest(buckets) AS b (name), LATERAL (SELECT * FROM orbs.grants AS r
-                WHERE r.account = a.key AND r.bucket = b.name AND r.available > 0
+                WHERE r.account = a.key AND r.bucket = b.name AND r.is_open
                 ORDER BY coalesce(r.expires_at, 9007199254740992), r.seq LIMIT most) AS g WHERE a.id = ANY (takers);
     END IF;
     -- The grants of pending holds.

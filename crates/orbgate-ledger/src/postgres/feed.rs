@@ -148,7 +148,7 @@ pub(crate) fn read(client: &mut Client, of: Option<&AccountId>, after: &Cursor, 
     // What is written between these statements is no earlier than what is due, or not than the time that was read before.
     let sql = concat!(
         "SELECT count(*), least(min(at), (SELECT min(expires_at) FROM orbs.hold WHERE state = 'pending'), \
-         (SELECT min(expires_at) FROM orbs.grants WHERE available > 0))::bigint",
+         (SELECT min(expires_at) FROM orbs.grants WHERE is_open))::bigint",
         unnumbered!()
     );
     let row = client.query(sql, &[(&low, Type::INT8)])?;

@@ -52,6 +52,7 @@ const UPGRADES: [Upgrade; 6] = [
     },
     |database| {
         database.batch_execute(include_str!("people.sql"))?;
+        database.batch_execute(include_str!("hot.sql"))?;
         database.batch_execute(FUNCTIONS)
     },
 ];

@@ -69,7 +69,7 @@ macro_rules! ranked {
             select!(grants),
             ", ",
             $why,
-            " FROM orbs.grants WHERE account = a.key AND bucket = b.name AND available > 0",
+            " FROM orbs.grants WHERE account = a.key AND bucket = b.name AND is_open",
             $of,
             " ORDER BY coalesce(expires_at, 9007199254740992), seq LIMIT ",
             $limit,
@@ -174,7 +174,7 @@ fn of_some(read: &Read, named: &Named<'_>, keys: &[i64]) -> Statements<'static> 
         ranked!(" AND coalesce(expires_at, 9007199254740992) > a.now", "$5", "1::bigint"),
         ") AS g UNION ALL SELECT g.* FROM unnest($1::bigint[]) AS a (key), LATERAL (SELECT ",
         select!(grants),
-        ", 2::bigint FROM orbs.grants WHERE account = a.key AND held > 0 LIMIT $5) AS g"
+        ", 2::bigint FROM orbs.grants WHERE account = a.key AND is_held LIMIT $5) AS g"
     );
     let grants = Statement::new(of_grants).with(keys.to_vec(), Type::INT8_ARRAY).with(times.clone(), Type::INT8_ARRAY);
     let grants = grants
@@ -188,9 +188,9 @@ fn of_some(read: &Read, named: &Named<'_>, keys: &[i64]) -> Statements<'static> 
         let open = concat!(
             "SELECT ",
             select!(grants),
-            ", 0::bigint FROM orbs.grants WHERE account = ANY ($1) AND available > 0 UNION ALL SELECT ",
+            ", 0::bigint FROM orbs.grants WHERE account = ANY ($1) AND is_open UNION ALL SELECT ",
             select!(grants),
-            ", 0::bigint FROM orbs.grants WHERE account = ANY ($1) AND held > 0"
+            ", 0::bigint FROM orbs.grants WHERE account = ANY ($1) AND is_held"
         );
         all.push((Reads::Grants, Statement::new(open).with(whole, Type::INT8_ARRAY)));
     }
@@ -407,7 +407,7 @@ pub(crate) fn number(number: u64) -> i64 {
 pub(crate) fn due_accounts(client: &mut Client, now: Millis, most: usize) -> Result<Vec<AccountId>, Failed> {
     let sql = "SELECT id FROM orbs.account WHERE key IN (\
                (SELECT account FROM orbs.hold WHERE state = 'pending' AND expires_at <= $1 ORDER BY expires_at LIMIT $2) \
-               UNION (SELECT account FROM orbs.grants WHERE available > 0 AND expires_at <= $1 ORDER BY expires_at LIMIT $2))";
+               UNION (SELECT account FROM orbs.grants WHERE is_open AND expires_at <= $1 ORDER BY expires_at LIMIT $2))";
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let rows = client.query(sql, &[(&number(now.get()), Type::INT8), (&most, Type::INT8)])?;
     rows.iter().map(|row| row.name(0, AccountId::new).map_err(strange)).collect()
@@ -430,7 +430,7 @@ pub(crate) fn ahead(client: &mut Client, now: Millis, most: usize) -> Result<Vec
 pub(crate) fn backlog(client: &mut Client, now: Millis) -> Result<(u64, Option<Millis>), Failed> {
     let sql = "SELECT count(DISTINCT account), min(expires_at)::bigint FROM (\
                SELECT account, expires_at FROM orbs.hold WHERE state = 'pending' AND expires_at <= $1 \
-               UNION ALL SELECT account, expires_at FROM orbs.grants WHERE available > 0 AND expires_at <= $1) AS due";
+               UNION ALL SELECT account, expires_at FROM orbs.grants WHERE is_open AND expires_at <= $1) AS due";
     let rows = client.query(sql, &[(&number(now.get()), Type::INT8)])?;
     let row = rows.first().ok_or_else(|| strange(()))?;
     Ok((row.number(0).map_err(strange)?, row.optional_time(1).map_err(strange)?))

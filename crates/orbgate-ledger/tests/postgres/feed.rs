@@ -29,7 +29,8 @@ struct Databases {
     count: u64,
 }
 
-const TABLES: [&str; 7] = ["account", "grants", "hold", "revocation", "extension", "entry", "feed"];
+const TABLES: [&str; 10] =
+    ["account", "grants", "hold", "revocation", "extension", "refund", "freeze", "remark", "entry", "feed"];
 
 const SEQUENCES: [&str; 2] = ["account_key_seq", "entry_position_seq"];
 
@@ -144,9 +145,13 @@ impl World for Databases {
         self.ledgers.clear();
         self.reader = None;
         let mut sql = "BEGIN; SET LOCAL session_replication_role = replica;".to_owned();
+        let columns = "SELECT string_agg(quote_ident(attname), ', ') FROM pg_attribute \
+                       WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''";
         for table in TABLES {
+            let columns: String = self.admin.query_one(columns, &[&format!("orbs.{table}")]).unwrap().get(0);
             sql += &format!(
-                "TRUNCATE orbs.{table}; INSERT INTO orbs.{table} OVERRIDING SYSTEM VALUE SELECT * FROM kept.{table};"
+                "TRUNCATE orbs.{table}; INSERT INTO orbs.{table} ({columns}) OVERRIDING SYSTEM VALUE \
+                 SELECT {columns} FROM kept.{table};"
             );
         }
         for sequence in SEQUENCES {
