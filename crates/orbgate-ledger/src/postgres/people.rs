@@ -107,7 +107,7 @@ impl ReadRows for Read<'_> {
         let sql = concat!(
             "SELECT ",
             select!(grants),
-            " FROM orbs.grants WHERE account = $1 AND available > 0 AND expires_at <= $2 ORDER BY expires_at, seq LIMIT $3"
+            " FROM orbs.grants WHERE account = $1 AND is_open AND expires_at <= $2 ORDER BY expires_at, seq LIMIT $3"
         );
         let mut grants = self.all(sql, parameters, columns::grant)?;
         let lines: Vec<_> = holds.iter().flat_map(|hold| hold.lines.iter().map(|(seq, _)| number(*seq))).collect();
@@ -125,7 +125,7 @@ impl ReadRows for Read<'_> {
         let sql = concat!(
             "SELECT ",
             select!(grants),
-            " FROM orbs.grants WHERE account = $1 AND seq > $2 AND (available > 0 OR held > 0) ORDER BY seq LIMIT $3"
+            " FROM orbs.grants WHERE account = $1 AND seq > $2 AND (is_open OR is_held) ORDER BY seq LIMIT $3"
         );
         let after = number(after);
         let parameters: Parameters<'_> = &[(&account, Type::INT8), (&after, Type::INT8), (&count(most), Type::INT8)];
