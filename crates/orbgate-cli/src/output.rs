@@ -191,6 +191,15 @@ impl<W: Write> Write for Harmless<W> {
 /// The size of the pieces in which output is written, in bytes.
 const PIECE: usize = 64 * 1024;
 
+/// A field of a spreadsheet: on one line, and never a formula.
+pub(crate) fn cell(field: &str) -> Cow<'_, str> {
+    let field = one_line(field);
+    match field.trim_start().starts_with(['=', '+', '-', '@']) {
+        true => Cow::Owned(format!("'{field}")),
+        false => field,
+    }
+}
+
 /// `1 scope`, `2 scopes`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     match number {

@@ -10,7 +10,7 @@ use orbgate_analysis::shown::{code, prose, span};
 use orbgate_analysis::{TableRow, table_rows};
 
 use crate::answer::short;
-use crate::output::{self, Exit, FAINT, STRONG, Stop, count, one_line};
+use crate::output::{self, Exit, FAINT, STRONG, Stop, cell, count, one_line};
 use crate::policy_file::Source;
 
 #[derive(Debug, Args)]
@@ -203,15 +203,6 @@ fn csv(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
         out.write_record(COLUMNS.map(|column| field(column).into_owned()))?;
     }
     out.flush()
-}
-
-/// On one line, and never a formula.
-fn cell(field: &str) -> Cow<'_, str> {
-    let field = one_line(field);
-    match field.trim_start().starts_with(['=', '+', '-', '@']) {
-        true => Cow::Owned(format!("'{field}")),
-        false => field,
-    }
 }
 
 const HELP: &str = "\

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum, ValueHint};
 
+use super::asked::{Accounts, Statement, Totals};
+
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -41,6 +43,12 @@ pub(super) enum What {
     Holds(Account),
     /// Show the balance of an account
     Balance(Account),
+    /// Show the grants of an account, and what each call cost
+    Account(Statement),
+    /// List accounts with their orbs and their last use
+    Accounts(Accounts),
+    /// Add up the orbs of all accounts at a time
+    Totals(Totals),
     /// List what moved orbs, in the order of the ledger
     Entries(Entries),
     /// Write what has expired, and show until when the entries are complete
@@ -196,6 +204,15 @@ pub(super) struct Entries {
     /// At most this many
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
+    /// Only those of this account
+    #[arg(long)]
+    pub(super) account: Option<String>,
+    /// Only those at this time or later, such as `2027-01-01`
+    #[arg(long, value_name = "TIME")]
+    pub(super) from: Option<String>,
+    /// Only those before this time
+    #[arg(long, value_name = "TIME")]
+    pub(super) to: Option<String>,
     /// Output format
     #[arg(long, default_value = "text", hide_default_value = true)]
     pub(super) format: Format,
@@ -385,6 +402,7 @@ Examples:
   orbgate orbs --db orbs.db entries
   orbgate orbs --db orbs.db entries --after 41-9f3c41d2ab70e658 --format json
   orbgate orbs --db orbs.db entries --format cloudevents
+  orbgate orbs --db orbs.db entries --account alice --from 2027-01-01
 
 Exit codes:
   0  fine

@@ -1,10 +1,15 @@
 //! `orbgate orbs`: a ledger on the command line.
 
 mod arguments;
+mod asked;
 #[cfg(feature = "orbs")]
 mod file;
 #[cfg(feature = "orbs")]
+mod given;
+#[cfg(feature = "orbs")]
 mod grants;
+#[cfg(feature = "orbs")]
+mod people;
 #[cfg(feature = "orbs")]
 mod run;
 #[cfg(feature = "orbs")]

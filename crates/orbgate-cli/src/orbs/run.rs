@@ -9,8 +9,9 @@ use orbgate_ledger::{
 };
 
 use super::arguments::{Arguments, Clock, Entries, What};
+use super::given::{Failed, Period};
 use super::values::{duration, time};
-use super::{file, grants, show};
+use super::{file, grants, people, show};
 use crate::output::{Exit, Stop, count, error, note};
 use crate::{input, progress};
 
@@ -38,37 +39,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
             }
             _ => Err(Stop::Error(why.to_string())),
         },
-    }
-}
-
-enum Failed {
-    Stop(Stop),
-    Invalid(Invalid),
-    Ledger(Error),
-}
-
-impl From<Stop> for Failed {
-    fn from(stop: Stop) -> Self {
-        Self::Stop(stop)
-    }
-}
-
-/// What is wrong with a value.
-impl From<String> for Failed {
-    fn from(message: String) -> Self {
-        Self::Stop(Stop::Error(message))
-    }
-}
-
-impl From<Invalid> for Failed {
-    fn from(invalid: Invalid) -> Self {
-        Self::Invalid(invalid)
-    }
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Self::Ledger(error)
     }
 }
 
@@ -110,9 +80,12 @@ fn open(arguments: &Arguments) -> Result<Opened, Stop> {
     };
     if let Some(url) = db.to_str().filter(|db| Postgres::is_url(db)) {
         let ledger = match arguments.what {
-            What::Balance(_)
+            What::Account(_)
+            | What::Accounts(_)
+            | What::Balance(_)
             | What::Entries(_)
             | What::Holds(_)
+            | What::Totals(_)
             | What::Verify(_)
             | What::Clock(Clock { accept: false, reset: false }) => Postgres::open_to_read(url),
             _ => Postgres::open(url),
@@ -183,6 +156,9 @@ fn done(opened: &Opened, arguments: &Arguments) -> Result<Exit, Failed> {
         }
         What::Holds(given) => out.holds(&ledger.holds(account(&given.account)?)?)?,
         What::Balance(given) => out.balance(&ledger.balance(account(&given.account)?)?)?,
+        What::Account(given) => people::account(ledger, given, arguments.json)?,
+        What::Accounts(given) => people::accounts(ledger, given, arguments.json)?,
+        What::Totals(given) => people::totals(ledger, given, arguments.json)?,
         What::Entries(given) => entries(ledger, given, out)?,
         What::Expire(_) => {
             ledger.expire()?;
@@ -252,12 +228,20 @@ fn entries(ledger: &dyn Ledger, given: &Entries, out: show::Out) -> Result<(), F
     let mut after = Cursor::new(&given.after);
     let mut rest = given.limit.unwrap_or(usize::MAX);
     let mut is_first = true;
+    let of = given.account.as_deref().map(account).transpose()?;
+    let period = Period::given(given.from.as_deref(), given.to.as_deref())?;
     loop {
-        let page = ledger.entries(&after, rest.min(PAGE))?.entries;
+        let limit = if period.is_all() { rest.min(PAGE) } else { PAGE };
+        let mut page = match &of {
+            Some(account) => ledger.entries_of(account, &after, limit)?.entries,
+            None => ledger.entries(&after, limit)?.entries,
+        };
         let Some((last, _)) = page.last() else {
             break;
         };
         after = last.clone();
+        page.retain(|(_, entry)| period.has(entry.at));
+        page.truncate(rest);
         rest = rest.saturating_sub(page.len());
         out.entries(&page, given, is_first)?;
         is_first = false;
@@ -294,10 +278,4 @@ fn author() -> Note {
 fn new_id() -> Result<Id, Invalid> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Id::new(format!("extend-{}-{}", now.as_nanos(), std::process::id()))
-}
-
-impl From<std::io::Error> for Failed {
-    fn from(error: std::io::Error) -> Self {
-        Self::Stop(Stop::from(error))
-    }
 }

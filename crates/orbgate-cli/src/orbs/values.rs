@@ -5,10 +5,11 @@ use std::time::UNIX_EPOCH;
 
 use orbgate_ledger::Millis;
 
-/// A time such as `2027-01-01T00:00:00Z`. The error is what is wrong.
+/// A time such as `2027-01-01T00:00:00Z`, or the beginning of a day in UTC. The error is what is wrong.
 pub(super) fn time(text: &str) -> Result<Millis, String> {
     let wrong = || format!("`{text}` is not a time such as `2027-01-01T00:00:00Z`");
-    let time = humantime::parse_rfc3339(text).map_err(|_| wrong())?;
+    let day = (text.len() == "2027-01-01".len()).then(|| format!("{text}T00:00:00Z"));
+    let time = humantime::parse_rfc3339(day.as_deref().unwrap_or(text)).map_err(|_| wrong())?;
     millis(time.duration_since(UNIX_EPOCH).map_err(|_| wrong())?).ok_or_else(wrong)
 }
 

@@ -115,6 +115,14 @@ fn exit_codes(ledger: &Ledger) {
         ("entries --after 99-0123456789abcdef", 1, "the cursor isn't from this ledger"),
         ("entries --limit 0", 0, ""),
         ("expire", 0, "complete until 2"),
+        ("account alice", 0, "5 orbs, 0 of them held"),
+        ("account Alice", 2, "the account doesn't exist"),
+        ("account alice --limit 1 --from 2026-01-01", 2, "cannot be used with"),
+        ("account alice --from soon", 2, "`soon` is not a time such as"),
+        ("accounts al", 0, "orbs in 1 account\n"),
+        ("accounts b", 0, "0  orbs in 0 accounts\n"),
+        ("totals --at 2999-01-01", 2, "less than a minute ago"),
+        ("totals --at 2026-01-01", 0, "outstanding                 0"),
         ("clock", 0, "accepted      never\n"),
         ("clock --accept", 0, "newest entry  2"),
         ("clock --reset", 0, "clock         2"),
@@ -283,7 +291,7 @@ fn the_examples_of_the_help_run() {
     let mut examples = 0;
     for command in [
         "", "grant", "hold", "extend", "holds", "balance", "settle", "refund", "revoke", "freeze", "entries", "expire",
-        "verify", "backup", "clock",
+        "verify", "backup", "clock", "account", "accounts", "totals",
     ] {
         let words: Vec<_> = ["orbs", command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         let help = orbgate(&words).out.replace("\\\n", "");
@@ -303,4 +311,98 @@ fn the_examples_of_the_help_run() {
         }
     }
     assert!(examples > 15, "{examples}");
+}
+
+/// A ledger with a charge of a gate, a refund, and names that a spreadsheet would take as formulas.
+fn charged() -> Ledger {
+    let ledger = Ledger::new();
+    let digest = format!("sha256:{}", "0f".repeat(32));
+    let note = format!("POST /api/v1/voxies {digest}");
+    for words in [
+        vec!["grant", "alice", "100", "--id", "g1"],
+        vec!["grant", "alice", "20", "--id", "=g2", "--bonus", "--note", "=1+1", "--expires", "2999-01-01T00:00:00Z"],
+        vec!["hold", "alice", "30", "--id", "call-1", "--bonus", "--note", &note],
+        vec!["settle", "call-1", "--capture", "25"],
+        vec!["refund", "call-1", "--id", "f1", "--amount", "3", "--note", "@empty"],
+        vec!["grant", "=alice", "7", "--id", "g3"],
+    ] {
+        let words: Vec<_> = ["orbs", "--db", &ledger.db].into_iter().chain(words).collect();
+        assert_eq!(orbgate(&words).code, 0, "{words:?}");
+    }
+    ledger
+}
+
+#[test]
+fn an_account_shows_what_each_call_cost() {
+    let ledger = charged();
+    let shown = ledger.run("account alice").out;
+    for part in [
+        "98 orbs, 0 of them held, 98 paid and 0 bonus orbs available\n",
+        "never                     paid            98           0         100  g1\n",
+        "  hold                    +0          +0         120  call-1, POST /api/v1/voxies, sha256:0f0f0f0f0f0f\n",
+        "  capture                 -5         -20          95  call-1, POST /api/v1/voxies, sha256:0f0f0f0f0f0f\n",
+        "  refund                  +3          +0          98  f1, @empty, of call-1\n",
+    ] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+    // The last balance is the balance, and each movement follows from the one before.
+    let (code, page) = ledger.json("account alice");
+    let balance = ledger.json("balance alice").1;
+    let movements = page["movements"].as_array().unwrap();
+    assert_eq!((code, movements.len(), &page["balance"]), (0, 5, &balance));
+    let mut posted = 0;
+    for movement in movements {
+        posted += movement["paid_change"].as_i64().unwrap() + movement["bonus_change"].as_i64().unwrap();
+        assert_eq!(movement["posted"], posted);
+    }
+    for name in ["posted", "held", "available", "paid", "bonus"] {
+        assert_eq!(movements[4][name], balance[name], "{name}");
+    }
+    assert_eq!(movements[3]["policy"].as_str().unwrap().len(), 71);
+    let newest = ledger.json("account alice --limit 2").1;
+    assert_eq!(newest["movements"].as_array().unwrap()[..], movements[3..]);
+    assert!(!ledger.run("account alice --to 2026-01-01").out.contains("capture"));
+    assert!(ledger.run("account alice --from 2026-01-01").out.contains("capture"));
+    assert_eq!(ledger.run("entries --account alice --from 2026-01-01 --format json").out.lines().count(), 5);
+    assert_eq!(ledger.run("entries --account alice --limit 2 --format json").out.lines().count(), 2);
+    assert_eq!(ledger.run("entries --account bob --format json").out, "");
+    assert_eq!(ledger.run("entries --to 2026-01-01 --format json").out, "");
+}
+
+#[test]
+fn no_cell_of_csv_is_a_formula() {
+    let ledger = charged();
+    for line in ["account alice --format csv", "accounts --format csv", "totals --format csv"] {
+        let ran = ledger.run(line);
+        let mut rows = csv::Reader::from_reader(ran.out.as_bytes());
+        let mut quoted = 0;
+        for row in rows.records() {
+            for cell in row.unwrap().iter() {
+                let is_number = cell.parse::<i64>().is_ok();
+                assert!(is_number || !cell.starts_with(['=', '+', '-', '@']), "{line}: {cell}");
+                quoted += usize::from(cell.starts_with('\''));
+            }
+        }
+        // Each had some, but for totals.
+        assert_eq!(quoted == 0, line.starts_with("totals"), "{line}: {}", ran.out);
+    }
+    let ran = ledger.run("account alice --format csv");
+    assert_eq!(ran.out.lines().count(), 6, "{ran:?}");
+    assert!(ran.out.starts_with("account,seq,at,cause,id,hold,route,policy,"), "{ran:?}");
+}
+
+#[test]
+fn accounts_and_totals_add_up() {
+    let ledger = charged();
+    let listed = ledger.run("accounts").out;
+    assert!(listed.ends_with("             105  orbs in 2 accounts\n"), "{listed}");
+    let accounts = ledger.run("accounts --json").out;
+    let accounts: Vec<Value> = accounts.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(accounts.iter().map(|listed| &listed["account"]).collect::<Vec<_>>(), ["=alice", "alice"]);
+    assert!(accounts.iter().all(|listed| listed["last_used"].is_u64()));
+    assert_eq!(ledger.run("accounts al --json").out.lines().count(), 1);
+    assert_eq!(ledger.run("accounts --limit 1 --json").out.lines().count(), 1);
+    // A minute ago there was nothing.
+    let (code, totals) = ledger.json("totals");
+    assert_eq!((code, &totals["outstanding"], &totals["paid"]["granted"]), (0, &json!(0), &json!(0)));
 }

@@ -10,10 +10,30 @@ from .._errors import TableError
 from .._extras import needs
 
 if TYPE_CHECKING:
+    from collections.abc import Container
     from typing import BinaryIO
 
 # A line has a part for each grant that it touches.
 MOST_BYTES = 64 << 20
+
+
+def rows(source: str | os.PathLike[str] | BinaryIO, schema: Any, what: str, command: str, optional: Container[str] = ()) -> tuple[Any, bytes]:
+    """The lines of JSON that a command has written, as a table with these columns, and their text."""
+    pa = needs("pyarrow", "logs")
+    from pyarrow import json  # type: ignore[import-untyped]
+
+    options = json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
+    try:
+        with pa.input_stream(source if name is None else name) as stream:
+            data: bytes = stream.read()
+            whole = json.read_json(pa.BufferReader(data), json.ReadOptions(block_size=MOST_BYTES), options) if data else None
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise TableError(f"{name or f'the {what}'}: no {what} of a ledger, as `{command}` writes them: {error}") from None
+    table = schema.empty_table() if whole is None else whole.select(schema.names)
+    if lacking := [column for column in schema.names if column not in optional and table[column].null_count]:
+        raise TableError(f"{name or f'the {what}'}: no {what} of a ledger: `{lacking[0]}` is missing in a line")
+    return table, data
 
 
 def entries(source: str | os.PathLike[str] | BinaryIO) -> Any:
@@ -24,24 +44,12 @@ def entries(source: str | os.PathLike[str] | BinaryIO) -> Any:
     `OSError` if it can't be read.
     """
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
-    from pyarrow import json  # type: ignore[import-untyped]
-
     orbs = {name: pa.int64() for name in ("available", "held", "captured")}
     line = pa.struct({"grant": pa.string(), "bucket": pa.string(), **orbs})
     texts = {name: pa.string() for name in ("cursor", "account", "cause", "id", "note")}
     numbers = {name: pa.int64() for name in ("seq", "at", "paid", "bonus", "held", "shortfall")}
     schema = pa.schema({**texts, **numbers, "lines": pa.list_(line)})
-    options = json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-    name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
-    try:
-        with pa.input_stream(source if name is None else name) as stream:
-            data = stream.read()
-            whole = json.read_json(pa.BufferReader(data), json.ReadOptions(block_size=MOST_BYTES), options) if data else None
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise TableError(f"{name or 'the entries'}: no entries of a ledger, as `orbgate orbs entries --format json` writes them: {error}") from None
-    table = schema.empty_table() if whole is None else whole.select(schema.names)
-    if lacking := [column for column in schema.names if table[column].null_count]:
-        raise TableError(f"{name or 'the entries'}: no entries of a ledger: `{lacking[0]}` is missing in a line")
+    table, data = rows(source, schema, "entries", "orbgate orbs entries --format json")
     lines = table["lines"].combine_chunks()
     sums = pa.table({"row": pc.list_parent_indices(lines), "orbs": pc.struct_field(pc.list_flatten(lines), "captured")}).group_by("row").aggregate([("orbs", "sum")])
     # An entry without lines has no sum.
