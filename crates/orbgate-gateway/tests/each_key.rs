@@ -20,6 +20,9 @@ use crate::stores::{GATE, OPERATOR, hold, message};
 use crate::support::wire::{Answer, ask, request};
 use crate::support::{Issuer, Running, folder, free_port};
 
+/// A secret of nothing else.
+const NEXT: &str = "next-secret-0123456789-0123456789";
+
 /// The table of keys, which a unit test makes of the code.
 const PAGE: &str = include_str!("../../../docs/gateway/configuration.md");
 
@@ -65,8 +68,8 @@ struct Service {
 impl Service {
     /// Starts it. None if it doesn't start.
     fn start(file: &str) -> Option<Self> {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let folder = folder(&format!("each-key-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let folder = folder(&format!("each-key-{}", COUNT.fetch_add(1, Ordering::Relaxed)));
         let (issuer, other, ca) = (Issuer::start(), Issuer::start(), Ca::new());
         let certified = ca.sign();
         certified.write(&folder);
@@ -86,7 +89,7 @@ impl Service {
             ("tokens.yaml", &tokens),
             ("other-tokens.yaml", &of_other),
             ("gate", GATE),
-            ("next", "next-secret-0123456789-0123456789"),
+            ("next", NEXT),
             ("operator", OPERATOR),
             ("gateway.yaml", &text),
         ] {
@@ -373,6 +376,11 @@ fn ledger(row: &mut Add<'_>) {
     });
     row("ledger.password_file", serving(&json!({})), serving(&json!({ "password_file": "gate" })), held);
     row("ledger.gate_secrets", serving(&json!({})), serving(&json!({ "gate_secrets": ["next"] })), held);
+    let reads: fn(&mut Service) -> String = |service| {
+        let message = message("POST", "/v1/accounts", NEXT, "{}");
+        ask(&service.addresses[0], &message).status.to_string()
+    };
+    row("ledger.support_secrets", serving(&json!({})), serving(&json!({ "support_secrets": ["next"] })), reads);
     row("ledger.operator_secrets", serving(&json!({})), serving(&json!({ "operator_secrets": null })), |service| {
         let grant = json!({ "id": "g", "account": "alice", "amount": 100, "bucket": "paid" }).to_string();
         ask(&service.addresses[0], &message("POST", "/v1/grant", OPERATOR, &grant)).status.to_string()

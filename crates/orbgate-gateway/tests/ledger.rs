@@ -18,6 +18,7 @@ use crate::support::{Gateway, folder, free_port, run};
 const TOKENS: &str = include_str!("../../../examples/gateway/tokens.yaml");
 
 const NEXT: &str = "next-secret-0123456789-0123456789";
+const SUPPORT: &str = "support-secret-0123456789-0123456789";
 
 struct Service {
     gateway: Gateway,
@@ -28,7 +29,7 @@ impl Service {
     /// It is ready without keys, because it decides nothing. So its log states no policy.
     fn start(name: &str) -> Self {
         let (folder, address) = (folder(&format!("ledger-{name}")), format!("127.0.0.1:{}", free_port()));
-        for (file, secret) in [("gate", GATE), ("next", NEXT), ("operator", OPERATOR)] {
+        for (file, secret) in [("gate", GATE), ("next", NEXT), ("support", SUPPORT), ("operator", OPERATOR)] {
             fs::write(folder.join(file), format!("{secret}\n")).unwrap();
         }
         let config = config(&address, "[gate, next]");
@@ -57,12 +58,87 @@ impl Service {
 fn config(address: &str, gates: &str) -> String {
     format!(
         "listeners: [{{ mode: ledger, listen: {address} }}]\n\
-         ledger: {{ db: orbs.db, gate_secrets: {gates}, operator_secrets: [operator] }}\n"
+         ledger: {{ db: orbs.db, gate_secrets: {gates}, support_secrets: [support], operator_secrets: [operator] }}\n"
     )
 }
 
 fn post(address: &str, method: &str, path: &str, secret: &str, body: &str) -> Answer {
     ask(address, &message(method, path, secret, body))
+}
+
+/// Each path is for its roles only: 200 or an error of the command, but 403 for all others.
+#[test]
+fn each_path_has_its_roles() {
+    let service = Service::start("each-role");
+    let account = json!({ "account": "alice" });
+    let settle = json!([]);
+    for (path, body, roles) in [
+        ("/v1/hold", hold("h", 30), "gate operator"),
+        ("/v1/extend", settle.clone(), "gate operator"),
+        ("/v1/settle", settle, "gate operator"),
+        ("/v1/grant", json!({ "id": "g", "account": "alice", "amount": 100, "bucket": "paid" }), "operator"),
+        ("/v1/revoke", json!({ "id": "r", "account": "alice", "grant": "g", "amount": 1 }), "operator"),
+        ("/v1/refund", json!({ "id": "f", "hold": "h" }), "operator"),
+        ("/v1/freeze", json!({ "id": "z", "account": "alice", "frozen": false }), "operator"),
+        ("/v1/balance", account.clone(), "support operator"),
+        ("/v1/holds", account.clone(), "support operator"),
+        ("/v1/entries", json!({}), "support operator"),
+        ("/v1/accounts", json!({}), "support operator"),
+        ("/v1/statement", account, "support operator"),
+        ("/v1/totals", json!({}), "support operator"),
+    ] {
+        for (role, secret) in [("gate", GATE), ("support", SUPPORT), ("operator", OPERATOR)] {
+            let (status, answer) = service.ask(path, secret, &body);
+            assert_eq!(status == 403, !roles.contains(role), "{path} {role}: {status} {answer}");
+            assert!(status != 401 && status < 500, "{path} {role}: {status} {answer}");
+        }
+    }
+    let (_, denied) = service.ask("/v1/statement", GATE, &json!({ "account": "alice" }));
+    let message = "`/v1/statement` requires a secret of `support_secrets` or `operator_secrets`";
+    assert_eq!(denied["message"], message);
+}
+
+#[test]
+fn support_reads_accounts_statements_and_totals() {
+    let service = Service::start("support");
+    for (id, account, amount) in [("g1", "alice", 100), ("g2", "alan", 5), ("g3", "bob", 7)] {
+        let grant = json!({ "id": id, "account": account, "amount": amount, "bucket": "paid" });
+        assert_eq!(service.ask("/v1/grant", OPERATOR, &grant).0, 200);
+    }
+    let digest = format!("sha256:{}", "0f".repeat(32));
+    let mut held = hold("h", 30);
+    held["note"] = format!("POST /api/v1/voxies {digest}").into();
+    assert_eq!(service.ask("/v1/hold", GATE, &held).0, 200);
+    let settle = json!([{ "hold": "h", "settlement": { "capture": 12 } }]);
+    assert_eq!(service.ask("/v1/settle", GATE, &settle).0, 200);
+
+    let (status, page) = service.ask("/v1/accounts", SUPPORT, &json!({ "prefix": "al", "limit": 1 }));
+    assert_eq!((status, &page["accounts"][0]["account"], &page["next"]), (200, &json!("alan"), &json!("alan")));
+    let (_, page) = service.ask("/v1/accounts", SUPPORT, &json!({ "prefix": "al", "after": "alan" }));
+    assert_eq!(
+        (&page["accounts"][0]["posted"], &page["accounts"][1], &page["next"]),
+        (&json!(88), &Value::Null, &Value::Null)
+    );
+
+    let (_, statement) = service.ask("/v1/statement", SUPPORT, &json!({ "account": "alice" }));
+    assert_eq!(statement["balance"], service.balance("alice"));
+    let charge = &statement["movements"][2];
+    assert_eq!((&charge["paid_change"], &charge["posted"]), (&json!(-12), &statement["balance"]["posted"]));
+    assert_eq!((&charge["route"], &charge["policy"]), (&json!("POST /api/v1/voxies"), &json!(digest)));
+    let (_, newest) = service.ask("/v1/statement", SUPPORT, &json!({ "account": "alice", "limit": 1 }));
+    assert_eq!((&newest["movements"][0], &newest["earlier"]), (charge, &json!(3)));
+    let (status, unknown) = service.ask("/v1/statement", SUPPORT, &json!({ "account": "carol" }));
+    assert_eq!((status, &unknown["error"]), (404, &json!("unknown_account")));
+
+    let (_, entries) = service.ask("/v1/entries", SUPPORT, &json!({ "account": "bob" }));
+    assert_eq!((&entries["entries"][0]["id"], &entries["entries"][1]), (&json!("g3"), &Value::Null));
+    // The cursor goes on, although no entry is of that time.
+    let (_, entries) = service.ask("/v1/entries", SUPPORT, &json!({ "to": 1, "limit": 2 }));
+    assert!(entries["entries"].as_array().unwrap().is_empty() && entries["next"].is_string(), "{entries}");
+
+    assert_eq!(service.ask("/v1/totals", SUPPORT, &json!({})).1["outstanding"], 0);
+    let (status, recent) = service.ask("/v1/totals", SUPPORT, &json!({ "at": 9_007_199_254_740_991_u64 }));
+    assert_eq!((status, &recent["error"]), (422, &json!("too_recent")));
 }
 
 #[test]
@@ -373,7 +449,7 @@ fn what_could_not_be_used_is_refused_at_the_start() {
         (format!("{near}ledger: {{ db: orbs.db, gate_secrets: [nowhere] }}\n"), "nowhere: No such file"),
         (
             format!("{near}ledger: {{ db: orbs.db, gate_secrets: [secret], operator_secrets: [secret] }}\n"),
-            "gates and operators have the same secret",
+            "secrets of gates, support and operators can't be the same",
         ),
         (
             format!("{near}ledger: {{ db: orbs.db, password_file: secret, gate_secrets: [secret] }}\n"),

@@ -206,7 +206,7 @@ pub(crate) fn secrets(config: &LedgerConfig) -> Result<Vec<(Caller, Vec<u8>)>, S
     for (role, file) in config.secrets() {
         let Some(secret) = kept(secret(file), &mut errors) else { continue };
         if secrets.iter().any(|(other, known)| other.role != role && *known == secret) {
-            let message = format!("{}: gates and operators have the same secret", file.display());
+            let message = format!("{}: secrets of gates, support and operators can't be the same", file.display());
             errors.push(StartError::Invalid(message));
         }
         // Two files of one name are one author, as while one replaces another.

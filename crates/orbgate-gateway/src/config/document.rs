@@ -130,7 +130,9 @@ document! {
         pub(super) password_file: Option<Spanned<String>>,
         /// One or two files, each with a secret of the gates, which may hold, extend and settle.
         pub(super) gate_secrets: Spanned<Vec<Spanned<String>>>,
-        /// Up to 64 files, each with a secret of an operator, who may do everything. What one does has the name of the file, without what follows its last dot, as its author. Without one, no caller may grant or read here.
+        /// Up to 64 files, each with a secret of support or accounting, who may read accounts, statements, totals and entries.
+        pub(super) support_secrets: Option<Spanned<Vec<Spanned<String>>>>,
+        /// Up to 64 files, each with a secret of an operator, who may do everything. What one does has the name of the file, without what follows its last dot, as its author. Without one, no caller may grant here.
         pub(super) operator_secrets: Option<Spanned<Vec<Spanned<String>>>>,
     }
 

@@ -16,8 +16,21 @@ use super::tls::TlsFiles;
 pub(crate) enum Role {
     /// May hold, extend and settle.
     Gate,
+    /// May read.
+    Support,
     /// May do everything.
     Operator,
+}
+
+impl Role {
+    /// The key that names the files of its secrets.
+    pub(crate) const fn key(self) -> &'static str {
+        match self {
+            Self::Gate => "gate_secrets",
+            Self::Support => "support_secrets",
+            Self::Operator => "operator_secrets",
+        }
+    }
 }
 
 /// Where the accounts are.
@@ -63,7 +76,7 @@ const MOST_GATES: usize = 2;
 const MOST_PEOPLE: usize = 64;
 
 pub(super) fn config(document: &LedgerDocument, folder: &Path, diagnostics: &mut Diagnostics) -> LedgerConfig {
-    let LedgerDocument { db, password_file, gate_secrets, operator_secrets } = document;
+    let LedgerDocument { db, password_file, gate_secrets, support_secrets, operator_secrets } = document;
     let database = match (Postgres::is_url(&db.value), password_file) {
         (true, file) => {
             if let Err(error) = Postgres::check(&db.value) {
@@ -79,8 +92,11 @@ pub(super) fn config(document: &LedgerDocument, folder: &Path, diagnostics: &mut
         }
     };
     let mut secrets = Vec::new();
-    let lists =
-        [(Role::Gate, MOST_GATES, Some(gate_secrets)), (Role::Operator, MOST_PEOPLE, operator_secrets.as_ref())];
+    let lists = [
+        (Role::Gate, MOST_GATES, Some(gate_secrets)),
+        (Role::Support, MOST_PEOPLE, support_secrets.as_ref()),
+        (Role::Operator, MOST_PEOPLE, operator_secrets.as_ref()),
+    ];
     for (role, most, files) in lists {
         let Some(Spanned { location, value }) = files else { continue };
         if !(1..=most).contains(&value.len()) {

@@ -11,8 +11,8 @@ use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use orbgate_ledger::{
-    AccountId, Answer, Command, Cursor, Done, Each, Entries, Error, Extended, Freeze, Grant, HoldAnswer, Ledger, Note,
-    Refund, Refusal, Revoke, Settled,
+    AccountId, Accounts, Answer, Command, Cursor, Done, Each, Entries, Error, Extended, Freeze, Grant, HoldAnswer,
+    Ledger, Listing, Millis, Note, Part, Refund, Refusal, Revoke, Settled,
 };
 use orbgate_yaml::Object;
 use serde::{Deserialize, Serialize};
@@ -53,21 +53,33 @@ enum Endpoint {
     Balance,
     Holds,
     Entries,
+    Accounts,
+    Statement,
+    Totals,
 }
 
+/// The roles that move orbs for calls.
+const CALLS: &[Role] = &[Role::Gate, Role::Operator];
+/// The roles that read.
+const READERS: &[Role] = &[Role::Support, Role::Operator];
+const OPERATORS: &[Role] = &[Role::Operator];
+
 impl Endpoint {
-    /// Each with its path, and the role that may ask, as the operator always may.
-    const ALL: [(Self, &'static str, Role); 10] = [
-        (Self::Hold, "/v1/hold", Role::Gate),
-        (Self::Extend, "/v1/extend", Role::Gate),
-        (Self::Settle, "/v1/settle", Role::Gate),
-        (Self::Grant, "/v1/grant", Role::Operator),
-        (Self::Revoke, "/v1/revoke", Role::Operator),
-        (Self::Refund, "/v1/refund", Role::Operator),
-        (Self::Freeze, "/v1/freeze", Role::Operator),
-        (Self::Balance, "/v1/balance", Role::Operator),
-        (Self::Holds, "/v1/holds", Role::Operator),
-        (Self::Entries, "/v1/entries", Role::Operator),
+    /// Each with its path, and all roles that may ask.
+    const ALL: [(Self, &'static str, &'static [Role]); 13] = [
+        (Self::Hold, "/v1/hold", CALLS),
+        (Self::Extend, "/v1/extend", CALLS),
+        (Self::Settle, "/v1/settle", CALLS),
+        (Self::Grant, "/v1/grant", OPERATORS),
+        (Self::Revoke, "/v1/revoke", OPERATORS),
+        (Self::Refund, "/v1/refund", OPERATORS),
+        (Self::Freeze, "/v1/freeze", OPERATORS),
+        (Self::Balance, "/v1/balance", READERS),
+        (Self::Holds, "/v1/holds", READERS),
+        (Self::Entries, "/v1/entries", READERS),
+        (Self::Accounts, "/v1/accounts", READERS),
+        (Self::Statement, "/v1/statement", READERS),
+        (Self::Totals, "/v1/totals", READERS),
     ];
 }
 
@@ -84,6 +96,22 @@ struct After {
     after: String,
     #[serde(default = "usual_limit")]
     limit: usize,
+    /// Only those of this account.
+    #[serde(default)]
+    account: Option<AccountId>,
+    /// Only those at this time or later.
+    #[serde(default)]
+    from: Option<Millis>,
+    /// Only those before this time.
+    #[serde(default)]
+    to: Option<Millis>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct At {
+    #[serde(default)]
+    at: Option<Millis>,
 }
 
 const fn usual_limit() -> usize {
@@ -115,11 +143,12 @@ impl LedgerService {
             let message = "one `Authorization: Bearer` with a secret of the ledger is required";
             return Err(Refused(StatusCode::UNAUTHORIZED, "unauthorized", message.to_owned()));
         };
-        let Some((endpoint, path, least)) = Endpoint::ALL.iter().find(|(_, path, _)| *path == head.uri.path()) else {
+        let Some((endpoint, path, roles)) = Endpoint::ALL.iter().find(|(_, path, _)| *path == head.uri.path()) else {
             return Err(Refused(StatusCode::NOT_FOUND, "not_found", "nothing is here".to_owned()));
         };
-        if *least == Role::Operator && *role != Role::Operator {
-            let message = format!("`{path}` requires a secret of `operator_secrets`");
+        if !roles.contains(role) {
+            let keys: Vec<_> = roles.iter().map(|role| format!("`{}`", role.key())).collect();
+            let message = format!("`{path}` requires a secret of {}", keys.join(" or "));
             return Err(Refused(StatusCode::FORBIDDEN, "forbidden", message));
         }
         if head.method != Method::POST {
@@ -171,6 +200,22 @@ async fn answered(
         Endpoint::Extend => return Ok(each(store, several(body, Command::Extend)?, extended).await),
         Endpoint::Settle => return Ok(each(store, several(body, Command::Settle)?, settled).await),
         Endpoint::Entries => return Ok(entries(store, read(body)?).await),
+        Endpoint::Accounts => {
+            let mut listing: Listing = read(body)?;
+            listing.limit = listing.limit.clamp(1, MOST);
+            let limit = listing.limit;
+            let listed = move |store: &dyn Ledger| Ok(Accounts::new(store.accounts(&listing)?, limit));
+            return Ok(reading(store, "accounts", listed).await);
+        }
+        Endpoint::Statement => {
+            let mut part: Part = read(body)?;
+            part.limit = part.limit.clamp(1, MOST);
+            return Ok(reading(store, "statement", move |store| store.statement(&part)).await);
+        }
+        Endpoint::Totals => {
+            let At { at } = read(body)?;
+            return Ok(reading(store, "totals", move |store| store.totals(at)).await);
+        }
     };
     Ok(match ended(begun(store, command)).await {
         Ok(Answer::Granted(done)) => json(StatusCode::OK, &done),
@@ -224,17 +269,37 @@ fn settled(answer: Answer) -> Option<Done<Settled>> {
 }
 
 async fn entries(store: &Arc<dyn Ledger>, request: After) -> HttpAnswer {
+    let After { after, limit, account, from, to } = request;
+    let (after, limit) = (Cursor::new(after), limit.clamp(1, MOST));
+    let page = move |store: &dyn Ledger| {
+        let page = match account {
+            Some(account) => store.entries_of(&account, &after, limit)?,
+            None => store.entries(&after, limit)?,
+        };
+        // The cursor is after all that were read.
+        let mut page = Entries::from(page);
+        page.entries.retain(|entry| from.is_none_or(|from| from <= entry.at) && to.is_none_or(|to| entry.at < to));
+        Ok(page)
+    };
+    reading(store, "entries", page).await
+}
+
+/// Answers with what a store reads.
+async fn reading<T: Serialize + Send + 'static>(
+    store: &Arc<dyn Ledger>,
+    name: &'static str,
+    read: impl FnOnce(&dyn Ledger) -> Result<T, Error> + Send + 'static,
+) -> HttpAnswer {
     let store = Arc::clone(store);
-    let (after, limit) = (Cursor::new(request.after), request.limit.clamp(1, MOST));
     // A store reads on the thread that asks.
-    let page = tokio::task::spawn_blocking(move || store.entries(&after, limit));
-    let page = match tokio::time::timeout(STORE_PATIENCE, page).await {
-        Ok(page) => page.unwrap_or_else(|error| Err(Error::Unknown(error.to_string()))),
+    let found = tokio::task::spawn_blocking(move || read(&*store));
+    let found = match tokio::time::timeout(STORE_PATIENCE, found).await {
+        Ok(found) => found.unwrap_or_else(|error| Err(Error::Unknown(error.to_string()))),
         Err(_) => Err(late()),
     };
-    measures::counted("entries", page.as_ref().map_or_else(Error::code, |_| "done"));
-    match page {
-        Ok(page) => json(StatusCode::OK, &Entries::from(page)),
+    measures::counted(name, found.as_ref().map_or_else(Error::code, |_| "done"));
+    match found {
+        Ok(found) => json(StatusCode::OK, &found),
         Err(error) => not_done(&error),
     }
 }
@@ -283,8 +348,8 @@ async fn ended(begun: Begun) -> Result<Answer, Error> {
 
 /// Asks the store for an account that doesn't exist. The error is why it doesn't answer.
 pub(crate) async fn is_ready(store: &Store) -> Result<(), String> {
-    let nobody = AccountId::new("orbgate readiness").map_err(|error| error.to_string())?;
-    let answer = ended(begun(&store.ledger, Command::Balance(nobody)));
+    let unknown = AccountId::new("orbgate readiness").map_err(|error| error.to_string())?;
+    let answer = ended(begun(&store.ledger, Command::Balance(unknown)));
     let answer = match tokio::time::timeout(Duration::from_secs(2), answer).await {
         Ok(answer) => answer.map(drop).map_err(|error| error.to_string()),
         Err(_) => Err(late().to_string()),
