@@ -220,7 +220,7 @@ fn a_bound_token_is_never_a_plain_one() {
     let proof = proof.as_bytes();
     // As a server can join two lines.
     let in_one = [proof, b", ", proof].concat();
-    let (one, two, joined): (&[&[u8]], &[&[u8]], &[&[u8]]) = (&[proof], &[proof, proof], &[&in_one]);
+    let [one, two, joined]: [&[&[u8]]; 3] = [&[proof], &[proof, proof], &[&in_one]];
     let when_bound = || ProofRules::when_bound([ProofMethod::Dpop]);
     let bearer = |dpop| Presented { scheme: Scheme::Bearer, ..presented(dpop) };
     let table: &[(&str, ProofRules, Presented<'_>, Option<TokenError>)] = &[
