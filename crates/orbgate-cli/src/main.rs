@@ -378,6 +378,7 @@ mod tests {
         }
         let more: &[&str] = match path.first().map(String::as_str) {
             Some("orbs") if path.iter().any(|name| name == "settle") => &["--void"],
+            Some("orbs") if path.iter().any(|name| name == "grant") => &["1", "1", "--id=1"],
             Some("decide" | "explain") => &["GET", "/"],
             Some("needs") => &["GET /"],
             Some("diff" | "review") => &["2"],
