@@ -169,6 +169,7 @@ int main(int count, char **arguments)
         return failed(given["--tokens"], verifier.error());
     }
     orbgate::GateOptions options;
+    options.proofs = true;
     options.public_routes = open;
     options.challenge = given["--challenge"] == "full" ? ORBGATE_CHALLENGE_FULL : ORBGATE_CHALLENGE_MINIMAL;
     options.refuse_wider = refuse_wider;

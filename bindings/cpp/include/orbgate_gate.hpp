@@ -1060,7 +1060,6 @@ private:
         orbgate_make_set_proofs(to, from.proofs);
         // end of set options
         orbgate_make_set_introspection(to, true);
-        orbgate_make_set_proofs(to, true);
         orbgate_make_set_cors_preflight(to, from.pass_cors_preflight ? ORBGATE_CORS_PREFLIGHT_PASS : ORBGATE_CORS_PREFLIGHT_DENY);
         for (const std::string &route : from.public_routes) {
             orbgate_make_add_public_route(to, route.data(), route.size());

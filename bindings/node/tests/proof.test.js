@@ -2,7 +2,7 @@
 // Tokens that are bound to the client's certificate, over real connections. Proofs in headers: `cargo xtask gate node --group proof`.
 const test = require("node:test");
 const assert = require("node:assert/strict");
-const { X509Certificate, createHash } = require("node:crypto");
+const { X509Certificate, createHash, generateKeyPairSync, randomUUID, sign } = require("node:crypto");
 const { once } = require("node:events");
 const fs = require("node:fs");
 const http2 = require("node:http2");
@@ -11,7 +11,7 @@ const os = require("node:os");
 const path = require("node:path");
 const { spawnSync } = require("node:child_process");
 const { Engine } = require("orbgate");
-const { Gate, listener } = require("orbgate/gate");
+const { Gate, hono, listener } = require("orbgate/gate");
 const { startIssuer } = require("orbgate/testing");
 
 const QUIET = { info() {}, warn() {}, error() {} };
@@ -72,4 +72,46 @@ test("a token that is bound to a certificate needs the connection's", async (con
     assert.equal(await call(other), 401);
     assert.equal(await call({}), 401);
   }
+});
+
+const encoded = (/** @type {object} */ value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** A key that tokens can be bound to, and its proofs for GET of the path. */
+function holder() {
+  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const { crv, kty, x, y } = publicKey.export({ format: "jwk" });
+  const jkt = createHash("sha256").update(JSON.stringify({ crv, kty, x, y })).digest("base64url");
+  const proof = (/** @type {string} */ token) => {
+    const ath = createHash("sha256").update(token).digest("base64url");
+    const claims = { htm: "GET", htu: `https://api.example.com${PATH}`, iat: Math.floor(Date.now() / 1000), jti: randomUUID(), ath };
+    const message = `${encoded({ typ: "dpop+jwt", alg: "ES256", jwk: { crv, kty, x, y } })}.${encoded(claims)}`;
+    return `${message}.${sign("sha256", Buffer.from(message), { key: privateKey, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
+  };
+  return { jkt, proof };
+}
+
+test("requests that a service makes of one do not share their proofs", async (context) => {
+  const issuer = await startIssuer();
+  context.after(() => issuer.close());
+  const tokens = JSON.parse(issuer.tokens);
+  tokens.issuers[0].proof = "dpop";
+  tokens.public_urls = ["https://api.example.com"];
+  const gate = new Gate(Engine.external(), JSON.stringify(tokens), { log: QUIET });
+  context.after(() => gate.close());
+  const [owner, thief] = [holder(), holder()];
+  const [its, own] = [owner, thief].map(({ jkt }) => issuer.bearer("user", "read:orbs", { cnf: { jkt } }).slice("Bearer ".length));
+  assert.ok(owner && thief && its && own);
+  const { Hono } = await import(/** @type {string} */ ("hono"));
+  const app = new Hono().use(hono(gate)).get(PATH, (/** @type {any} */ c) => c.text("served"));
+  const call = async (/** @type {string} */ token, /** @type {string} */ dpop, /** @type {object} */ incoming) => {
+    const response = await app.request(PATH, { headers: { authorization: `DPoP ${token}`, dpop } }, { incoming });
+    return response.status;
+  };
+  const proof = owner.proof(its);
+  assert.equal(await call(its, proof, { socket: {} }), 200);
+  assert.equal(await call(its, proof, { socket: {} }), 401);
+  const batch = { socket: {} };
+  assert.equal(await call(own, thief.proof(own), batch), 200);
+  assert.equal(await call(its, proof, batch), 401);
+  assert.equal(await call(own, thief.proof(own), batch), 200);
 });

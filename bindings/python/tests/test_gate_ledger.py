@@ -115,9 +115,10 @@ def test_wrong_settings_are_refused(service: Service) -> None:
     for wrong in secrets:
         with pytest.raises(ValueError, match="secret|timeout"):
             Ledger(service.url, on_cancelled="void", **wrong)
-    for costs in ({"on_broken": "perhaps"}, {"ceiling": 0}):
+    unknown: list[dict[str, Any]] = [{"on_broken": "perhaps"}, {"ceiling": 0}]
+    for costs in unknown:
         with pytest.raises(ValueError, match=next(iter(costs))):
-            Ledger(service.url, on_cancelled="void", secret=SECRET, **costs)  # type: ignore[arg-type]
+            Ledger(service.url, on_cancelled="void", secret=SECRET, **costs)
     with pytest.raises(ValueError, match="on_cancelled"):
         Ledger(service.url, on_cancelled="perhaps", secret=SECRET)  # type: ignore[arg-type]
     with pytest.raises(TypeError):

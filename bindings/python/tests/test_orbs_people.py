@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from orbgate import TableError, orbs
@@ -16,12 +17,13 @@ TIMES = ("at", "expires_at", "last_used")
 DIGEST = "sha256:" + "0f" * 32
 
 
-def plain(table: pa.Table) -> list[dict[str, object]]:
+def plain(table: Any) -> list[dict[str, object]]:
     """Rows with milliseconds, as in JSON."""
     for name in set(TIMES) & set(table.column_names):
         assert table.schema.field(name).type == pa.timestamp("ms", "UTC")
         table = table.set_column(table.column_names.index(name), name, table[name].cast(pa.int64()))
-    return table.to_pylist()
+    rows: list[dict[str, object]] = table.to_pylist()
+    return rows
 
 
 @pytest.mark.once

@@ -9,7 +9,7 @@ use orbgate_ledger::{
 use proptest::prelude::*;
 use suite::{Step, Subject};
 
-use crate::support::{Clocked, account, capture, grant, hold, millis, numbered, orbs};
+use crate::support::{Clocked, account, capture, grant, hold, id, millis, numbered, orbs};
 
 /// Compares what people read several times in a history, and once everything has expired.
 pub(crate) fn compare_people<L: Ledger>(store: &mut Clocked<L>, order: Order, steps: &[Step]) {
@@ -123,6 +123,17 @@ proptest! {
                     prop_assert_eq!((movement.seq, movement.at, &movement.id), (entry.seq, entry.at, &entry.id));
                     posted += movement.paid_change + movement.bonus_change;
                     held += movement.held_change;
+                    let captured: i64 = entry.lines.iter().map(|line| line.captured).sum();
+                    let own = if matches!(entry.cause, Cause::Grant | Cause::Revoke) {
+                        entry.lines.iter().map(|line| line.available + line.held).sum()
+                    } else {
+                        0
+                    };
+                    prop_assert_eq!(movement.captured, captured);
+                    prop_assert_eq!(
+                        movement.paid_change + movement.bonus_change,
+                        own - movement.captured - movement.expired
+                    );
                     prop_assert_eq!((movement.posted.get() as i64, movement.held.get() as i64), (posted, held));
                     for line in &entry.lines {
                         let told = left.entry(&line.grant).or_default();
@@ -196,6 +207,23 @@ fn unwritten_expiries_are_counted() {
     assert_eq!(model.totals(Some(millis(30_001)), now), Err(Error::TooRecent));
     let listing = Listing { limit: 1, ..Listing::default() };
     assert_eq!(model.accounts(&listing, now).unwrap()[0].last_used, Some(millis(3_000)));
+}
+
+#[test]
+fn what_expires_while_it_is_held_is_not_what_a_call_cost() {
+    let mut model = Model::default();
+    let expires_at = Some(millis(5_000));
+    model.run(&Command::Grant(orbgate_ledger::Grant { expires_at, ..grant("g", "a", 100) }), millis(1_000)).unwrap();
+    for name in ["charged", "voided"] {
+        model.run(&Command::Hold(hold(name, "a", 30)), millis(2_000)).unwrap();
+    }
+    model.run(&Command::Settle(capture("charged", 12)), millis(6_000)).unwrap();
+    let void = orbgate_ledger::Settle { hold: id("voided"), settlement: orbgate_ledger::Settlement::Void };
+    model.run(&Command::Settle(void), millis(7_000)).unwrap();
+    let statement = model.statement(&Part::newest(account("a")), millis(8_000)).unwrap();
+    let told = statement.movements.iter().skip(3);
+    let told: Vec<_> = told.map(|of| (of.cause, of.paid_change, of.captured, of.expired)).collect();
+    assert_eq!(told, [(Cause::GrantExpired, -40, 0, 40), (Cause::Capture, -30, 12, 18), (Cause::Void, -30, 0, 30)]);
 }
 
 /// Notes that people write aren't calls.

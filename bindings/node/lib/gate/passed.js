@@ -9,13 +9,17 @@ const { askOf, charges, holdOf } = require("./gate.js");
  * @typedef {typeof import("./orbs.js").Held} Held
  */
 
-/** Method and target, and what counts and audits the answer. @typedef {{ name: string, note: () => void }} Passed */
+/** What was asked, and what counts and audits the answer. @typedef {{ name: string, note: () => void }} Passed */
 
 /** By the request of the server. @type {WeakMap<object, Map<Gate, Passed>>} */
 const passed = new WeakMap();
 
-/** @param {Question} question */
-const nameOf = ({ method, target }) => `${method} ${typeof target === "string" ? target : Buffer.from(target).toString("latin1")}`;
+/** @param {import("../../index.js").Text} text */
+const latin1 = (text) => (typeof text === "string" ? text : Buffer.from(text).toString("latin1"));
+
+/** A service can make several requests of one, each with its own credentials. @param {Question} question */
+const nameOf = ({ method, target, authorization, dpop = [] }) =>
+  [method, target, ...authorization, "", ...dpop].map(latin1).join("\n");
 
 /**
  * Asks a gate about a request, and notes a denial. An allow waits for `settle`, and one that the gate has given before is not noted again.

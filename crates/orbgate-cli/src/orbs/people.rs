@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use csv::{Terminator, WriterBuilder};
-use orbgate_ledger::{AccountId, Ledger, Left, Listed, Listing, Millis, Movement, Part, Statement, Sums};
+use orbgate_ledger::{AccountId, Cause, Ledger, Left, Listed, Listing, Millis, Movement, Part, Statement, Sums};
 
 use super::asked::{self, Sheet};
 use super::given::{Failed, Period};
@@ -39,7 +39,8 @@ pub(super) fn account(ledger: &dyn Ledger, given: &asked::Statement, json: bool)
             Sheet::Text => text(ledger, &page, &part, is_first)?,
         }
         is_first = false;
-        part.grants_after = page.more_grants.unwrap_or(part.grants_after);
+        // Each grant is printed once.
+        part.grants_after = page.more_grants.unwrap_or(u64::MAX);
         match page.later {
             // Text and CSV have all grants, or none.
             None if page.more_grants.is_none() || format != Sheet::Json => return Ok(()),
@@ -118,6 +119,9 @@ fn row(out: &mut dyn Write, movement: &Movement) -> io::Result<()> {
     if let Some(hold) = &movement.hold {
         about.push_str(&format!(", of {hold}"));
     }
+    if movement.expired != 0 && movement.cause != Cause::GrantExpired {
+        about.push_str(&format!(", {} of them had expired", movement.expired));
+    }
     if movement.shortfall.get() > 0 {
         about.push_str(&format!(", {} more were missing", movement.shortfall));
     }
@@ -125,7 +129,7 @@ fn row(out: &mut dyn Write, movement: &Movement) -> io::Result<()> {
     writeln!(out, "{time}  {STRONG}{cause:14}{STRONG:#}  {paid:>+10}  {bonus:>+10}  {posted:>10}  {about}")
 }
 
-const MOVEMENT: [&str; 18] = [
+const MOVEMENT: [&str; 20] = [
     "account",
     "seq",
     "at",
@@ -139,6 +143,8 @@ const MOVEMENT: [&str; 18] = [
     "paid_change",
     "bonus_change",
     "held_change",
+    "captured",
+    "expired",
     "posted",
     "held",
     "available",
@@ -162,6 +168,8 @@ fn record(page: &Statement, of: &Movement) -> Vec<String> {
         of.paid_change.to_string(),
         of.bonus_change.to_string(),
         of.held_change.to_string(),
+        of.captured.to_string(),
+        of.expired.to_string(),
         of.posted.to_string(),
         of.held.to_string(),
         of.available.to_string(),

@@ -176,6 +176,10 @@ pub struct Movement {
     pub bonus_change: i64,
     /// The change of its held orbs.
     pub held_change: i64,
+    /// What a call cost. Negative for a refund.
+    pub captured: i64,
+    /// Orbs that left because their grant had expired, also those that a capture or a void released.
+    pub expired: i64,
     /// The orbs after it, held ones included.
     pub posted: Orbs,
     /// The held orbs after it.

@@ -124,7 +124,9 @@ fn left<S: ReadRows>(
     due: &Due,
     part: &Part,
 ) -> Result<(Vec<Left>, Option<u64>), S::Failed> {
-    let open = rows.open_grants(account.key, part.grants_after, part.limit)?;
+    // No number of a grant is higher.
+    let after = part.grants_after.min(Orbs::MAX.get());
+    let open = rows.open_grants(account.key, after, part.limit)?;
     let more = open.last().map(|grant| grant.seq).filter(|_| open.len() == part.limit);
     let seen = open.into_iter().map(|grant| due.grants.get(&grant.seq).cloned().unwrap_or(grant));
     let left = seen.filter(|grant| grant.available > Orbs::ZERO || grant.held > Orbs::ZERO).map(|grant| {
@@ -140,6 +142,9 @@ fn movement(entry: &Entry, written: bool) -> Result<Movement, Stop> {
         lines.map(of).fold(0, i64::saturating_add)
     };
     let posted = |bucket| change(|line| line.available.saturating_add(line.held), Some(bucket));
+    // Of what a command doesn't add or take, all that isn't captured stays, or has expired.
+    let left = |line: &Line| line.available.saturating_add(line.held).saturating_add(line.captured);
+    let expired = if entry.cause.row().sum.is_none() { change(left, None).saturating_neg() } else { 0 };
     let Entry { seq, at, cause, id, note, author, hold, paid, bonus, held, shortfall, .. } = entry.clone();
     let available = paid.plus(bonus).ok_or_else(plan::too_many)?;
     let call = entry.note.call().filter(|_| cause.row().hold.is_some());
@@ -156,6 +161,8 @@ fn movement(entry: &Entry, written: bool) -> Result<Movement, Stop> {
         paid_change: posted(Bucket::Paid),
         bonus_change: posted(Bucket::Bonus),
         held_change: change(|line| line.held, None),
+        captured: change(|line| line.captured, None),
+        expired,
         posted: available.plus(held).ok_or_else(plan::too_many)?,
         held,
         available,

@@ -38,7 +38,7 @@ pub(crate) enum Job {
     Run(Box<Command>, Reply),
     /// Writes everything that has expired.
     Expire(SyncSender<Result<(), Error>>),
-    /// Reads the clock, but for a leap.
+    /// Reads the clock, without a leap.
     Now(SyncSender<Result<Millis, Error>>),
     /// Reads a time before which no later transaction writes.
     Time(SyncSender<Result<Millis, Error>>),

@@ -19,7 +19,7 @@ const OF_ALL: usize = 1_048_576;
 /// again: a thief of a request gets nothing from it.
 ///
 /// At most 65,536 are remembered for one key, and 1,048,576 for all, about 100 MB. If there is no room, a proof is rejected,
-/// and none is forgotten: a key whose share is full doesn't affect others.
+/// and none is forgotten: a key whose share is full doesn't affect others, though 16 of them fill the whole.
 #[derive(Debug, Default)]
 pub struct Replays {
     memory: Mutex<Memory>,
@@ -33,6 +33,8 @@ struct Memory {
     of_key: HashMap<Hash, u32>,
     /// Those of `used`, by the second after which they have expired.
     expiring: BTreeMap<u64, Vec<(Mark, Hash)>>,
+    /// Of those that were forgotten, the latest such second.
+    forgotten: Option<u64>,
 }
 
 /// The first half of a SHA-256, of a key's thumbprint and an id. Whoever makes two that are equal gains a rejection.
@@ -88,6 +90,10 @@ impl Replays {
         if memory.used.contains(&mark) {
             return Err(TokenError::ProofReplayed);
         }
+        // It might have been used: it expired while its signature was checked, or the clock was ahead.
+        if memory.forgotten.is_some_and(|forgotten| expires.as_secs() <= forgotten) {
+            return Err(TokenError::ProofTime);
+        }
         let used = memory.of_key.get(key).copied().unwrap_or_default();
         if used >= of_key || memory.used.len() >= of_all {
             self.refused.fetch_add(1, Ordering::Relaxed);
@@ -108,6 +114,7 @@ impl Memory {
     /// Forgets those that have expired. One that expires within this second is still remembered.
     fn forget(&mut self, now: Duration) {
         while let Some(first) = self.expiring.first_entry().filter(|first| *first.key() < now.as_secs()) {
+            self.forgotten = self.forgotten.max(Some(*first.key()));
             for (mark, key) in first.remove() {
                 self.used.remove(&mark);
                 let left = self.of_key.get(&key).map_or(0, |count| count.saturating_sub(1));
@@ -145,6 +152,19 @@ mod tests {
         assert_eq!(replays.record(&[1; 32], "a", second(300), second(101)), Ok(()));
         assert_eq!(replays.len(), 1);
         assert_eq!(replays.refused(), 0);
+    }
+
+    /// The time can be later when it is recorded than when it was compared, and a clock can be ahead and come back.
+    #[test]
+    fn what_might_have_been_used_before_is_refused() {
+        let replays = Replays::new();
+        let record = |id: &str, expires: u64, now: u64| replays.record(&[1; 32], id, second(expires), second(now));
+        assert_eq!(record("a", 100, 0), Ok(()));
+        assert_eq!(record("a", 100, 101), Err(TokenError::ProofTime));
+        assert_eq!(record("b", 200, 101), Ok(()));
+        assert_eq!(record("c", 9_000, 5_000), Ok(()));
+        assert_eq!(record("b", 200, 102), Err(TokenError::ProofTime));
+        assert_eq!(record("d", 201, 102), Ok(()));
     }
 
     #[test]

@@ -30,13 +30,14 @@ def accounts(source: str | os.PathLike[str] | BinaryIO) -> Any:
 def movements(source: str | os.PathLike[str] | BinaryIO) -> Any:
     """The movements of a statement that `orbgate orbs account ACCOUNT --json` has written, as a table of pyarrow: one row for each.
 
-    `route` and `policy` are null unless a gate charged the call. `paid_change` and `bonus_change` are what a movement changed, and
-    `posted`, `held`, `available`, `paid` and `bonus` are the account's orbs after it. `source` is that of `accounts`, and so are the
+    `route` and `policy` are null unless a gate charged the call. `paid_change` and `bonus_change` are what a movement changed,
+    `captured` is what a call cost, `expired` what left because its grant had expired, and `posted`, `held`, `available`, `paid` and `bonus`
+    are the account's orbs after it. `source` is that of `accounts`, and so are the
     errors.
     """
     pa = needs("pyarrow", "logs")
     texts = {name: pa.string() for name in ("cause", "id", "hold", "route", "policy", "note", "author")}
-    changes = ("paid_change", "bonus_change", "held_change", "posted", "held", "available", "paid", "bonus", "shortfall")
+    changes = ("paid_change", "bonus_change", "held_change", "captured", "expired", "posted", "held", "available", "paid", "bonus", "shortfall")
     movement = {"seq": pa.int64(), "at": pa.int64(), **texts, **{name: pa.int64() for name in changes}, "written": pa.bool_()}
     return timed(parts(source, "movements", movement))
 

@@ -65,26 +65,34 @@ class Counters:
         """Serves `GET /metrics` from a thread, on a port of its own, which no caller of the service reaches. Port 0 chooses a free
         one; returns the port. Raises OSError if it is in use.
         """
-        counters = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                is_there = self.path.partition("?")[0] == "/metrics"
-                body = counters.text().encode() if is_there else b""
-                self.send_response(200 if is_there else 404)
-                if is_there:
-                    self.send_header("Content-Type", CONTENT_TYPE)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, format: str, *args: object) -> None:
-                """A scrape isn't worth a line."""
-
-        server = ThreadingHTTPServer((host, port), Handler)
-        server.daemon_threads = True
+        server = _Server((host, port), self)
         threading.Thread(target=server.serve_forever, name="orbgate-metrics", daemon=True).start()
         return int(server.server_address[1])
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int], counters: Counters) -> None:
+        self.counters = counters
+        super().__init__(address, _Handler)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_GET(self) -> None:
+        is_there = self.path.partition("?")[0] == "/metrics"
+        body = self.server.counters.text().encode() if is_there else b""
+        self.send_response(200 if is_there else 404)
+        if is_there:
+            self.send_header("Content-Type", CONTENT_TYPE)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """A scrape isn't worth a line."""
 
 
 def _escaped(value: str) -> str:
