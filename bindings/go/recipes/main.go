@@ -39,9 +39,11 @@ type arguments struct {
 	ledger, secret, db, cancelled, broken        string
 	ceiling                                      string
 	mcp, origin, toolError, inputRequired        string
+	sdk, work                                    string
 	public, amount, bonus                        []string
 	watch                                        string
 	ungated, refuseWider, debug, chargeSessions  bool
+	sdkJSON                                      bool
 }
 
 func read(words []string) (given arguments, err error) {
@@ -52,9 +54,9 @@ func read(words []string) (given arguments, err error) {
 	settings := map[string]*string{"--listen": &given.listen, "--policy": &given.policy, "--tokens": &given.tokens, "--challenge": &given.challenge,
 		"--ledger": &given.ledger, "--ledger-secret": &given.secret, "--ledger-db": &given.db, "--on-cancelled": &given.cancelled,
 		"--on-broken": &given.broken, "--ceiling": &given.ceiling,
-		"--mcp": &given.mcp, "--mcp-origin": &given.origin, "--on-tool-error": &given.toolError, "--on-input-required": &given.inputRequired, "--watch": &given.watch}
+		"--sdk": &given.sdk, "--work": &given.work, "--mcp": &given.mcp, "--mcp-origin": &given.origin, "--on-tool-error": &given.toolError, "--on-input-required": &given.inputRequired, "--watch": &given.watch}
 	flags := map[string]*bool{"--ungated": &given.ungated, "--refuse-wider": &given.refuseWider, "--debug": &given.debug,
-		"--charge-sessions": &given.chargeSessions}
+		"--charge-sessions": &given.chargeSessions, "--sdk-json": &given.sdkJSON}
 	lists := map[string]*[]string{"--public": &given.public, "--amount": &given.amount, "--bonus": &given.bonus}
 	for len(words) > 0 {
 		setting, known := settings[words[0]]
@@ -129,6 +131,9 @@ func run() error {
 	handler, err := router(given.framework, routes, outside)
 	if err != nil {
 		return err
+	}
+	if given.sdk != "" {
+		handler = outside.Middleware(sdk(declared(engine, nil), given.work, given.sdkJSON))
 	}
 	engine.Close()
 	listener, err := net.Listen("tcp", given.listen)

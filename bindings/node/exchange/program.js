@@ -77,13 +77,13 @@ async function main() {
   const { values, positionals: [framework = "http"] } = parseArgs({
     allowPositionals: true,
     options: { listen: { type: "string" }, policy: { type: "string" }, tokens: { type: "string" }, public: { type: "string", multiple: true }, challenge: { type: "string" }, watch: { type: "string" },
-      ungated: { type: "boolean" }, debug: { type: "boolean" }, "refuse-wider": { type: "boolean" }, "charge-sessions": { type: "boolean" },
-      ...Object.fromEntries(["ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-broken", "ceiling", "on-tool-error", "on-input-required", "mcp", "mcp-origin"].map((name) => [name, { type: /** @type {const} */ ("string") }])),
+      ungated: { type: "boolean" }, debug: { type: "boolean" }, "refuse-wider": { type: "boolean" }, "charge-sessions": { type: "boolean" }, "sdk-json": { type: "boolean" },
+      ...Object.fromEntries(["ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-broken", "ceiling", "on-tool-error", "on-input-required", "mcp", "mcp-origin", "sdk", "work"].map((name) => [name, { type: /** @type {const} */ ("string") }])),
       ...Object.fromEntries(["amount", "bonus"].map((name) => [name, { type: /** @type {const} */ ("string"), multiple: true }])),
     },
   });
   /** @type {any} */
-  const { ledger, "ledger-secret": secretFile, "on-cancelled": onCancelled, "on-broken": onBroken, ceiling, "on-tool-error": onToolError, "on-input-required": onInputRequired, mcp, amount = [], bonus = [], debug, "refuse-wider": refuseWider, "charge-sessions": chargeSessions, "mcp-origin": origin, watch } = values;
+  const { ledger, "ledger-secret": secretFile, "on-cancelled": onCancelled, "on-broken": onBroken, ceiling, "on-tool-error": onToolError, "on-input-required": onInputRequired, mcp, amount = [], bonus = [], debug, "refuse-wider": refuseWider, "charge-sessions": chargeSessions, "mcp-origin": origin, sdk, work, watch } = values;
   const of = (/** @type {string[]} */ routes, /** @type {any} */ value) => Object.fromEntries(routes.map((route) => [route, value]));
   const charging = ledger === undefined ? {} : {
     ledger: new Ledger({ url: ledger, secretFile, onCancelled, onBroken, onToolError, onInputRequired, ...ceiling && { ceiling: Number(ceiling) } }), ...mcp && { mcp: { path: mcp, chargeSessions, origins: origin ? [origin] : [] } }, bonusFromBody: of(bonus, 1000),
@@ -104,7 +104,9 @@ async function main() {
   if (serve === undefined) {
     throw new Error(`what is \`${framework}\`?`);
   }
-  const at = await serve({ gate: ungated ? null : gate, templates: [...new Set(templates)], saw, host, port: Number(port) });
+  const tools = Engine.fromFile(policy).routes.flatMap(({ template }) => template.split("/tools/call/").slice(1));
+  const handler = sdk && require("./sdk.js").sdk(sdk, tools, work, values["sdk-json"] === true);
+  const at = await serve({ handler, gate: ungated ? null : gate, templates: [...new Set(templates)], saw, host, port: Number(port) });
   say(`listening ${host}:${at}`);
   obey(gate, policy);
 }

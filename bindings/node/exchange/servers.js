@@ -10,6 +10,7 @@ const { fastify, hono, listener, middleware } = require("orbgate/gate");
  * @typedef {object} Service
  * @property {import("orbgate/gate").Gate | null} gate
  * @property {string[]} templates
+ * @property {import("node:http").RequestListener} [handler] instead of the service
  * @property {(method: string, target: string, request: object, more?: object) => string} saw
  * @property {string} host
  * @property {number} port
@@ -61,7 +62,7 @@ const answering = ({ saw }) => (request, response, next = () => response.writeHe
 
 /** @type {Serve} */
 exports.http = (service) => {
-  const answer = answering(service);
+  const answer = service.handler ?? answering(service);
   return serve(service.gate === null ? answer : listener(service.gate, answer), service);
 };
 

@@ -343,8 +343,13 @@ def uvicorn(app: Any, listener: socket.socket, _: Callable[[], None], **options:
     """With the libraries of `uvicorn[standard]`: httptools, uvloop and websockets."""
     import uvicorn
 
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", server_header=False, **options)
+    config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, **{"lifespan": "off", **options})
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def living_uvicorn(app: Any, listener: socket.socket, begin: Callable[[], None]) -> None:
+    """The SDK's application has a task of its own for its sessions."""
+    uvicorn(app, listener, begin, lifespan="on")
 
 
 def plain_uvicorn(app: Any, listener: socket.socket, begin: Callable[[], None]) -> None:
@@ -382,9 +387,9 @@ def main() -> None:
     parser.add_argument("--public", action="append", default=[])
     parser.add_argument("--challenge", default="minimal")
     parser.add_argument("--watch", type=float)
-    for option in ("ungated", "refuse-wider", "debug", "charge-sessions"):
+    for option in ("ungated", "refuse-wider", "debug", "charge-sessions", "sdk-json"):
         parser.add_argument(f"--{option}", action="store_true")
-    for option in ("ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-broken", "on-tool-error", "on-input-required", "mcp", "mcp-origin"):
+    for option in ("ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-broken", "on-tool-error", "on-input-required", "mcp", "mcp-origin", "sdk", "work"):
         parser.add_argument(f"--{option}")
     parser.add_argument("--ceiling", type=int, default=1)
     for option in ("amount", "bonus"):
@@ -415,7 +420,13 @@ def main() -> None:
     if given.mcp:
         routes = [("POST", given.mcp)]
     routes += [(method, template) for method, _, template in (route.partition(" ") for route in given.public)]
-    app = framework(None if given.ungated else gate, routes)
+    if given.sdk:
+        from sdk import application
+
+        tools = [route.template.rpartition("/")[2] for route in gate.policy.routes() if "/tools/call/" in route.template]
+        app, serve = application(gate, tools, given.work, given.sdk_json), living_uvicorn
+    else:
+        app = framework(None if given.ungated else gate, routes)
 
     def begin() -> None:
         """In the process that serves."""

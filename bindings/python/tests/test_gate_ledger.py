@@ -46,7 +46,6 @@ class Service(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.settled: list[Any] = []
-        self.settlements: list[Any] = []
         self.holds: list[Any] = []
         self.answer: Any = {"hold": "held", "state": "pending", "at": 1}
         self.settles = True
@@ -81,7 +80,6 @@ class Handler(BaseHTTPRequestHandler):
             known = False
         elif known:
             self.known.settled += [each["settlement"] for each in message]
-            self.known.settlements += message
             answer = [{"at": 1, "state": "voided" if each["settlement"] == "void" else "captured"} for each in message]
         text = json.dumps(answer).encode()
         self.send_response(200 if known else 401)

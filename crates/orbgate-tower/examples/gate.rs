@@ -13,6 +13,9 @@
     reason = "a program reads its arguments and files, and prints; its service panics if it is told to"
 )]
 
+#[path = "support/sdk.rs"]
+mod sdk;
+
 use core::error::Error;
 use core::future::Future as _;
 use core::pin::Pin;
@@ -28,7 +31,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Extension, OriginalUri};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::any;
+use axum::routing::{any, any_service};
 use axum::{Router, serve};
 use http_body::Frame;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
@@ -66,6 +69,10 @@ struct Arguments {
     on_tool_error: String,
     on_input_required: String,
     charge_sessions: bool,
+    /// The endpoint is the SDK's server, whose tools work at this URL.
+    sdk: String,
+    work: String,
+    sdk_json: bool,
     mcp_origins: Vec<String>,
     /// The routes with a function for the amount.
     amounts: Vec<String>,
@@ -97,7 +104,8 @@ async fn run() -> Result<(), Box<dyn Error>> {
 
     let app = match mcp.as_str() {
         "" => routes(&engines.load(), &public),
-        mcp => Router::new().route(mcp, any(say_what_came)),
+        mcp if given.sdk.is_empty() => Router::new().route(mcp, any(say_what_came)),
+        mcp => Router::new().route(mcp, any_service(sdk::server(&given.work, given.sdk_json))),
     };
     let keys = KeyFetcher::new(verifier.taking_proofs())?;
     let gate = GateLayer::axum(engines.clone(), keys.clone()).audit(AuditLog::to_writer(Audited)?);
@@ -159,11 +167,12 @@ fn arguments() -> Result<Arguments, String> {
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let value = match word.as_str() {
-            "--ungated" | "--debug" | "--refuse-wider" | "--charge-sessions" => {
+            "--ungated" | "--debug" | "--refuse-wider" | "--charge-sessions" | "--sdk-json" => {
                 let flag = match word.as_str() {
                     "--ungated" => &mut arguments.ungated,
                     "--debug" => &mut arguments.debug,
                     "--charge-sessions" => &mut arguments.charge_sessions,
+                    "--sdk-json" => &mut arguments.sdk_json,
                     _ => &mut arguments.refuse_wider,
                 };
                 *flag = true;
@@ -179,6 +188,8 @@ fn arguments() -> Result<Arguments, String> {
             "--on-broken" => &mut arguments.on_broken,
             "--ceiling" => &mut arguments.ceiling,
             "--mcp" => &mut arguments.mcp,
+            "--sdk" => &mut arguments.sdk,
+            "--work" => &mut arguments.work,
             "--on-tool-error" => &mut arguments.on_tool_error,
             "--on-input-required" => &mut arguments.on_input_required,
             // For programs that ask the ledger's service.

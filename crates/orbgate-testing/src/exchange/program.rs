@@ -30,6 +30,8 @@ pub struct Program {
     pub(crate) holds_threads: bool,
     /// It opens the ledger's database itself instead of asking its service.
     pub(crate) opens_ledger: bool,
+    /// The MCP SDKs that it can serve with.
+    pub(crate) sdks: &'static [&'static str],
 }
 
 /// The variable of the environment with the secret of a client that asks about opaque tokens, and the secret.
@@ -74,7 +76,15 @@ pub(crate) struct Counted {
 impl Program {
     pub fn new(words: impl IntoIterator<Item = String>) -> Self {
         let words = words.into_iter().collect();
-        Self { words, server: None, charges: false, charges_mcp: false, holds_threads: false, opens_ledger: false }
+        Self {
+            words,
+            server: None,
+            charges: false,
+            charges_mcp: false,
+            holds_threads: false,
+            opens_ledger: false,
+            sdks: &[],
+        }
     }
 
     /// The same, whose server has this column.

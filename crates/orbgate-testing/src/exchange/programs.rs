@@ -201,6 +201,16 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
     let is_wsgi = framework.is_some_and(|framework| ["flask", "gunicorn", "uwsgi", "django"].contains(&framework));
     program.charges_mcp = program.charges && !is_wsgi;
     program.holds_threads = ["cpp", "java"].contains(&language.name) || is_wsgi && framework != Some("django");
+    // In the first framework.
+    let is_first = framework == language.frameworks.first().map(|(name, _)| *name).filter(|name| !name.is_empty());
+    program.sdks = match language.name {
+        _ if !is_first => &[],
+        "rust" => &["rmcp"],
+        "python" => &["mcp"],
+        "node" => &["1", "2"],
+        "go" => &["go-sdk"],
+        _ => &[],
+    };
     program.opens_ledger = language.name == "rust";
     Ok(program)
 }

@@ -152,6 +152,17 @@ impl LedgerService {
         Ok(last.context("no hold")?["id"].clone())
     }
 
+    /// Every entry of every account.
+    pub(crate) fn all_entries(&self) -> Result<Vec<Value>> {
+        let (mut all, mut after) = (Vec::new(), String::new());
+        loop {
+            let page = self.ask("/v1/entries", &json!({"after": after, "limit": 1000}))?;
+            let Some(next) = page["next"].as_str() else { return Ok(all) };
+            next.clone_into(&mut after);
+            all.extend(page["entries"].as_array().context("no entries")?.iter().cloned());
+        }
+    }
+
     fn entries(&self, account: &str) -> Result<Vec<Value>> {
         let page = self.ask("/v1/entries", &json!({"limit": 1000}))?;
         let entries = page["entries"].as_array().context("no entries")?.iter();

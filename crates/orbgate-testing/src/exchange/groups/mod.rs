@@ -7,6 +7,7 @@ mod framing;
 mod keys;
 mod mcp_orbs;
 mod mcp_pages;
+mod mcp_sequences;
 mod measured;
 mod opaque;
 mod orbs;
@@ -43,6 +44,8 @@ pub enum Group {
     Orbs,
     /// Orbs that calls at an MCP endpoint hold, and what its responses have for pages
     McpOrbs,
+    /// Everything that a caller chooses, before the MCP servers of the official SDKs
+    McpSequences,
     /// Keys through a proxy, and from a file
     Outside,
     /// Tokens that are bound to a key, and what proves that their sender has it
@@ -66,6 +69,7 @@ impl Group {
             Self::Opaque => opaque::run(suite),
             Self::Orbs => orbs::run(suite),
             Self::McpOrbs => mcp_orbs::run(suite),
+            Self::McpSequences => mcp_sequences::run(suite),
             Self::Outside => outside::run(suite),
             Self::Proof => proof::run(suite),
             Self::Reload => reload::run(suite),
