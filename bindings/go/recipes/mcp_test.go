@@ -18,6 +18,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
+	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
 	"github.com/orbgate/orbgate/bindings/go/orbgate/gate/gatetest"
 )
 
@@ -158,5 +159,51 @@ func TestNoToolRunsThatIsNotAllowed(t *testing.T) {
 	}
 	if sent != 162 || listed.Load() == 0 || refunded.Load() != 0 {
 		t.Errorf("%d requests, %d, %d", sent, listed.Load(), refunded.Load())
+	}
+}
+
+// The guide's list has only tools that the token may call.
+func TestAListCanHaveOnlyCallableTools(t *testing.T) {
+	tokens := issuer(t)
+	file := filepath.Join(t.TempDir(), "tokens.yaml")
+	if err := os.WriteFile(file, []byte(tokens.Tokens()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	protect, err := gate.FromFiles("../../../policy/cases/mcp/policy.yaml", file, func(config *gate.Config) { config.MCP.Path = "/mcp" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1"}, nil)
+	for _, name := range []string{"list_orders", "refund"} {
+		mcp.AddTool(server, &mcp.Tool{Name: name}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			return new(mcp.CallToolResult), nil, nil
+		})
+	}
+	ListCallable(server, protect)
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
+	service := httptest.NewServer(protect.Middleware(handler))
+	t.Cleanup(service.Close)
+	for _, version := range []string{"2026-07-28", "2025-11-25"} {
+		for scopes, want := range map[string]string{"": "", " orders:read": "list_orders", " orders:read orders:write": "list_orders refund"} {
+			held := &stepping{issuer: tokens, scopes: strings.Fields("mcp:connect" + scopes)}
+			transport := &mcp.StreamableClientTransport{Endpoint: service.URL + "/mcp", OAuthHandler: held}
+			client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, nil)
+			session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tools, err := session.ListTools(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, tool := range tools.Tools {
+				names = append(names, tool.Name)
+			}
+			if got := strings.Join(names, " "); got != want {
+				t.Errorf("%s with%s: %q", version, scopes, got)
+			}
+			_ = session.Close()
+		}
 	}
 }

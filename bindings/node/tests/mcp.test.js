@@ -324,6 +324,27 @@ test("what runs was allowed under the body's own method and name", async (contex
   assert.ok(ran > 100, String(ran));
 });
 
+test("a list can have only callable tools", async (context) => {
+  const [{ Client, StreamableHTTPClientTransport }, { listCallable }] = /** @type {any[]} */ (
+    await Promise.all([import(`${"@modelcontextprotocol/client"}`), import(path.join(__dirname, "../guide/mcp-lists.mjs"))])
+  );
+  const { tokens, token } = await issuer(context);
+  const gate = new Gate(Engine.fromFile(path.join(CASES, "policy.yaml")), tokens, { mcp: { path: "/mcp" } });
+  const tool = [{ description: "a tool" }, async () => ({ content: [] })];
+  const port = await served(context, listener(gate, listCallable(gate, { list_orders: tool, refund: tool })));
+  for (const [scopes, names] of [["", []], [" orders:read", ["list_orders"]], [" orders:read orders:write", ["list_orders", "refund"]]]) {
+    for (const mode of [{ pin: "2026-07-28" }, "legacy"]) {
+      const authProvider = { token: async () => token(`mcp:connect${scopes}`) };
+      const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), { authProvider });
+      const client = new Client({ name: "client", version: "1" }, { versionNegotiation: { mode } });
+      await client.connect(transport);
+      const listed = names.length === 0 ? [] : (await client.listTools()).tools;
+      assert.deepEqual(listed.map((/** @type {any} */ { name }) => name), names);
+      await client.close();
+    }
+  }
+});
+
 test("a client of the SDK steps up, and each tool runs once: node:http, Express, Hono", async (context) => {
   // They have types that need those of browsers. The guide imports them, and `require` would get other copies.
   const [{ Client, StreamableHTTPClientTransport, InsufficientScopeError }, { McpServer, createMcpHandler }, { toNodeHandler }] = /** @type {any[]} */ (

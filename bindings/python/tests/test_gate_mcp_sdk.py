@@ -24,6 +24,7 @@ from test_gate_mcp import CASES, HELD, POLICY, ROWS, body_of, lines_of
 pytest.importorskip("mcp")
 import httpx2
 import mcp_guide
+import mcp_lists_guide
 import uvicorn
 from mcp import Client, MCPError
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
@@ -222,6 +223,25 @@ def test_a_client_connects_with_a_drafted_policy(command: str, language: str, mo
                             assert [tool.name for tool in (await client.list_tools()).tools] == names
                             for name in names if "tools" in scopes else ():
                                 assert not (await client.call_tool(name, {})).is_error
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
+def test_a_list_can_have_only_callable_tools(mode: Any) -> None:
+    issuer, server = Issuer(), shop_server([])
+    mcp_lists_guide.list_callable(server)
+    app = server.streamable_http_app()
+    protect(app, Gate(POLICY, issuer.tokens, fetch=issuer.fetch, mcp="/mcp"))
+    lists = {"mcp:connect": [], "mcp:connect orders:read": ["list_orders"], "mcp:connect orders:read orders:write": ["list_orders", "refund"]}
+
+    async def run() -> None:
+        with listening() as listener:
+            async with served(app, listener) as url:
+                for scopes, names in lists.items():
+                    async with httpx2.AsyncClient(headers={"Authorization": issuer.bearer("user", scopes)}, timeout=30) as web:
+                        async with Client(streamable_http_client(f"{url}/mcp", http_client=web), mode=mode) as client:
+                            assert [tool.name for tool in (await client.list_tools()).tools] == names
 
     asyncio.run(run())
 

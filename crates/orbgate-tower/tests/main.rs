@@ -15,6 +15,8 @@ mod hostile;
 mod layer;
 #[cfg(feature = "axum")]
 mod mcp;
+#[cfg(feature = "axum")]
+mod mcp_lists;
 #[cfg(all(feature = "axum", feature = "metrics"))]
 mod nested;
 #[cfg(feature = "fetch")]

@@ -65,15 +65,17 @@ fn links_lead_somewhere() {
 #[test]
 fn the_guides_of_mcp_are_tested_ones() {
     let page = read(&root().join("docs/mcp.md"));
-    for (language, source) in [
-        ("go", "bindings/go/recipes/mcp.go"),
-        ("js", "bindings/node/guide/mcp.mjs"),
-        ("python", "bindings/python/tests/mcp_guide.py"),
+    for (language, sources) in [
+        ("go", ["bindings/go/recipes/mcp.go", "bindings/go/recipes/mcp_lists.go"]),
+        ("js", ["bindings/node/guide/mcp.mjs", "bindings/node/guide/mcp-lists.mjs"]),
+        ("python", ["bindings/python/tests/mcp_guide.py", "bindings/python/tests/mcp_lists_guide.py"]),
     ] {
         let guides: Vec<_> = page.split(&format!("```{language}\n")).skip(1).collect();
-        assert_eq!(guides.len(), 1, "{language}");
-        let guide = guides[0].split("```").next().unwrap();
-        assert!(read(&root().join(source)).contains(guide), "{source} differs from:\n{guide}");
+        assert_eq!(guides.len(), sources.len(), "{language}");
+        for (guide, source) in guides.iter().zip(sources) {
+            let guide = guide.split("```").next().unwrap();
+            assert!(read(&root().join(source)).contains(guide), "{source} differs from:\n{guide}");
+        }
     }
 }
 
@@ -86,6 +88,7 @@ fn examples_in_rust_are_tested_ones() {
         "crates/orbgate-analysis/src/suite/mod.rs",
         "crates/orbgate-tower/examples/charge.rs",
         "crates/orbgate-tower/tests/mcp.rs",
+        "crates/orbgate-tower/tests/mcp_lists.rs",
     ];
     let plain = |text: String| text.replace("/// ", "").replace("///\n", "\n");
     let tested = sources.map(|source| plain(read(&root().join(source))));
