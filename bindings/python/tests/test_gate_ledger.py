@@ -430,6 +430,37 @@ def test_the_tutorial_runs_as_it_is_written(root: Path, tmp_path: Path, command:
     assert re.findall(r"Z +([a-z]+) ", ran.stdout) == ["grant", "hold", "capture"], ran.stdout
 
 
+@pytest.mark.once
+def test_a_tool_is_sold_as_the_tutorial_is_written(root: Path, tmp_path: Path, command: str) -> None:
+    for needed in ("mcp", "uvicorn"):
+        pytest.importorskip(needed)
+    with ExitStack() as stack:  # all at once, so that they differ
+        listeners = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(4)]
+        ports: dict[str, str] = dict(zip(("9000", "9180", "9186", "8000"), (str(listener.getsockname()[1]) for listener in listeners)))
+    page = (root / "docs/tutorial/sell-a-tool.md").read_text(encoding="utf-8")
+    page = re.sub(r"\b(9000|9180|9186|8000)\b", lambda match: ports[match[0]], page)
+    blocks = re.findall(r"^```(?:yaml|sh|python)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    _, tool, lists, draft, gateway, start, shop, client, call, show = blocks
+    files = {"tool.py": tool, "list_tools.py": lists, "gateway.yaml": gateway, "shop.py": shop, "client.py": client}
+    for name, text in files.items():
+        assert f"`{name}`" in page
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    settled = "until orbgate orbs --db orbs.db holds ACCOUNT --json | grep -qF '[]'; do sleep 0.1; done\n"
+    script = draft + start + call + settled.replace("ACCOUNT", re.findall("'http.*#subject'", call)[0]) + show
+    for port in ("9000", "9186", "8000"):
+        waiting = f"until (: < /dev/tcp/127.0.0.1/{ports[port]}) 2> /dev/null; do kill -0 $! || exit 1; sleep 0.1; done"
+        script = re.sub(r"sleep \d$", waiting, script, count=1, flags=re.MULTILINE)
+    path = os.pathsep.join([str(Path(command).parent), str(Path(sys.executable).parent), os.environ["PATH"]])
+    script = "trap 'kill $(jobs -p); wait' EXIT\n" + script
+    ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PATH": path}, timeout=300)
+    ends = [line for line in ran.stdout.splitlines() if line.startswith(("got:", "failed:", "denied:"))]
+    kinds = [end.split(":")[0] for end in ends]
+    assert kinds == ["denied", "got", "failed", "got", "denied"] and ends[1] == "got: Short.", ran.stdout + ran.stderr
+    assert ends[0] == ends[-1] == "denied: insufficient_orbs", ran.stdout + ran.stderr
+    assert re.search(r"^available +2$", ran.stdout, re.MULTILINE), ran.stdout + ran.stderr
+    assert re.findall(r"Z +([a-z]+) ", ran.stdout) == ["grant", "hold", "capture", "hold", "void", "hold", "capture"], ran.stdout
+
+
 CASES = Path(__file__).parents[3] / "policy" / "cases" / "mcp"
 RESPONSES = [json.loads(line) for line in (CASES / "responses.jsonl").read_text().splitlines()]
 
