@@ -26,7 +26,7 @@ fn every_figure_of_a_page_is_in_the_record_that_it_links() {
             }
         }
     }
-    assert_eq!(tables, 8, "tables of records on pages");
+    assert_eq!(tables, 12, "tables of records on pages");
 }
 
 /// The newest of each kind: an older one goes with it.
