@@ -208,7 +208,7 @@ class MeterHandler(BaseHTTPRequestHandler):
 @pytest.mark.once
 def test_the_recipe_bills_once(root: Path, tmp_path: Path, command: str) -> None:
     page = (root / "docs/orbs.md").read_text(encoding="utf-8")
-    recipe, back = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    _, recipe, back = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     meter = Meter(tmp_path / "billing.db")
     path = os.pathsep.join([str(Path(command).parent), os.environ["PATH"]])
     environment = {**os.environ, "PATH": path, "METER": f"http://127.0.0.1:{meter.server_address[1]}"}
