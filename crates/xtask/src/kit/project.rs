@@ -58,6 +58,11 @@ pub(crate) fn script<'s>(shell: &'s Shell, function: &str) -> Cmd<'s> {
     cmd!(shell, "bash {RUN} {function}")
 }
 
+/// One that is ended after these seconds, with all that it started. The signal makes Go and Java say where they wait.
+pub(crate) fn script_within<'s>(shell: &'s Shell, seconds: &str, function: &str) -> Cmd<'s> {
+    cmd!(shell, "timeout --verbose --signal=QUIT --kill-after=10 {seconds} bash {RUN} {function}")
+}
+
 /// The library search path of programs, without the folders that `cargo run` has added. Those contain the library of
 /// the last build, but a program must use the library that it was linked with.
 fn library_path() -> Option<OsString> {

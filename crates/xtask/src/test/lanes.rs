@@ -10,12 +10,15 @@ use std::time::Instant;
 
 use anyhow::{Error, Result};
 
-use crate::kit::project::{Project, script};
+use crate::kit::project::{Project, script, script_within};
 use crate::kit::skipped::{self, in_ci};
-use crate::test::step::{Lane, Step};
+use crate::test::step::{Lane, Step, When};
 
 /// Lines of a failed step's output that a person gets.
 const TAIL: usize = 60;
+
+/// Seconds after which CI ends a step that hangs, so that its output is seen: three times what the longest takes on a busy machine.
+const LIMIT: &str = "2400";
 
 /// Runs these steps and returns the names of those that failed.
 pub(crate) fn run_each(project: &Project, steps: &[&'static Step]) -> Result<Vec<String>> {
@@ -101,8 +104,12 @@ fn run(project: &Project, home: &Path, step: &Step, live: bool) -> Result<(Optio
     File::create(&skipped)?;
     println!("== {name}: {}", step.about);
     let shell = project.shell()?;
-    let step = script(&shell, &format!("test_{name}")).env(skipped::VARIABLE, &skipped);
-    let mut command = Command::from(step);
+    let function = format!("test_{name}");
+    let step = match in_ci() && step.when != When::Assure {
+        true => script_within(&shell, LIMIT, &function),
+        false => script(&shell, &function),
+    };
+    let mut command = Command::from(step.env(skipped::VARIABLE, &skipped));
     if !live {
         command.stdout(output.try_clone()?).stderr(output);
     }
