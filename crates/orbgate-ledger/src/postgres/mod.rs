@@ -7,6 +7,7 @@ mod failed;
 mod feed;
 mod named;
 mod number;
+mod numberer;
 mod open;
 mod password;
 mod people;
@@ -32,6 +33,7 @@ use crate::error::Error;
 use crate::ledger::{Backlog, Clock, ClockChange, Ledger, Reply, gone};
 use crate::people::read::{accounts, statement, totals};
 use crate::people::{Listed, Listing, Part, Statement, Totals};
+use crate::postgres::numberer::Numbers;
 use crate::postgres::open::Connection;
 use crate::postgres::settings::Settings;
 use crate::postgres::worker::{Job, Worker};
@@ -148,9 +150,14 @@ impl Postgres {
         let mut reader = Connection::new(settings.another(), clock.clone());
         reader.prepare(order)?;
         let (jobs, queue) = mpsc::sync_channel::<Job>(QUEUE);
+        let (numbers, numberer) = Numbers::start(Connection::new(settings.another(), clock.clone()), is_writer)?;
         let connection = Connection::new(settings, clock);
         let expired = Arc::clone(&connection.expired);
-        let work = move || Worker::new(connection, queue, is_writer).work();
+        let work = move || {
+            Worker::new(connection, numbers, queue, is_writer).work();
+            // It ends once what was written here has numbers.
+            let _ = numberer.join();
+        };
         let thread = thread::Builder::new().name("orbs".to_owned()).spawn(work);
         let thread = thread.map_err(|error| Error::Unknown(format!("cannot start a thread: {error}")))?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread), reader: Shared::new(reader), expired })

@@ -79,8 +79,8 @@ pub(crate) struct Connection {
     stuck: Vec<String>,
     /// What the last commands have left to do.
     known: Known,
-    /// How many entries were written here, and might have no number.
-    pub(crate) unnumbered: usize,
+    /// Entries were written here since this was looked at.
+    pub(crate) has_written: bool,
     /// How many holds were released here, because they had expired.
     pub(crate) expired: Arc<AtomicU64>,
     /// The last start of numbering whose writers hadn't ended.
@@ -107,7 +107,7 @@ impl Connection {
             complete_until: Millis::ZERO,
             stuck: Vec::new(),
             known: Known::default(),
-            unnumbered: 0,
+            has_written: false,
             expired: Arc::default(),
             unsettled: None,
         }
@@ -197,11 +197,7 @@ impl Connection {
             client.until_commit(writer::BEGIN, |client| number::some(client, time, &mut watched, &mut unsettled))
         });
         (self.watched, self.unsettled) = (watched, unsettled);
-        let left = left?;
-        if left == Left::Nothing {
-            self.unnumbered = 0;
-        }
-        Ok(left)
+        left
     }
 
     /// Waits for the writers that run now, but not twice for one that doesn't end.
@@ -247,7 +243,7 @@ impl Connection {
     }
 
     fn wrote(&mut self, written: Written) {
-        self.unnumbered = self.unnumbered.saturating_add(written.entries);
+        self.has_written |= written.entries > 0;
         self.expired.fetch_add(written.expired, Ordering::Relaxed);
     }
 

@@ -1,26 +1,21 @@
-//! The thread of a ledger: it does commands, writes what has expired, and numbers entries.
+//! The thread of a ledger: it does commands, and writes what has expired.
 #![allow(clippy::disallowed_methods, reason = "a store is the edge: its thread waits")]
 
 use core::mem;
 use core::time::Duration;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
-use std::thread;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
 
 use crate::command::Command;
-use crate::error::Error;
 use crate::ledger::Reply;
 use crate::postgres::named::BATCH;
-use crate::postgres::number::Left;
-use crate::postgres::open::{ATTEMPTS, Connection, MOMENT};
+use crate::postgres::numberer::{Numbers, Waiter};
+use crate::postgres::open::Connection;
 
 /// How long the thread is idle before it looks again for what has expired, and for what others have left without a number.
-const IDLE: Duration = Duration::from_secs(1);
+pub(crate) const IDLE: Duration = Duration::from_secs(1);
 
-/// How long entries of this process wait, so that those that come meanwhile are numbered with them.
-const SOON: Duration = Duration::from_millis(100);
-
-/// How long a command may wait for what has expired, or for numbers, in other accounts.
+/// How long a command may wait for what has expired in other accounts.
 const SLICE: Duration = Duration::from_millis(20);
 
 /// Commands have so many times as long as what comes between them.
@@ -35,33 +30,30 @@ const MOST_WAITING: usize = 4096;
 pub(crate) enum Job {
     Run(Box<Command>, Reply),
     /// Writes everything that has expired.
-    Expire(SyncSender<Result<(), Error>>),
+    Expire(Waiter),
 }
 
-/// The thread that does commands. When none waits, it writes what has expired, and soon after a commit it numbers entries.
+/// The thread that does commands. When none waits, it writes what has expired.
 pub(crate) struct Worker {
     connection: Connection,
+    numbers: Numbers,
     queue: Receiver<Job>,
     /// The commands whose accounts have a backlog, in their order. They come again in each batch.
     waiting: Vec<(Box<Command>, Reply)>,
     /// The callers that wait until nothing that has expired is left, and every entry has a number.
-    expiring: Vec<SyncSender<Result<(), Error>>>,
+    expiring: Vec<Waiter>,
     /// Otherwise it writes only what is asked for.
     is_writer: bool,
     /// When it looks for what has expired.
     look: Instant,
     /// How much of it is written at once, so that no command waits for long.
     most: usize,
-    /// When it numbers entries, if there might be some.
-    number: Option<Instant>,
 }
 
 impl Worker {
-    pub(crate) fn new(connection: Connection, queue: Receiver<Job>, is_writer: bool) -> Self {
-        let now = Instant::now();
-        // Another process might have been killed before it numbered.
-        let number = is_writer.then_some(now);
-        Self { connection, queue, waiting: Vec::new(), expiring: Vec::new(), is_writer, look: now, most: LEAST, number }
+    pub(crate) fn new(connection: Connection, numbers: Numbers, queue: Receiver<Job>, is_writer: bool) -> Self {
+        let (waiting, expiring, look) = (Vec::new(), Vec::new(), Instant::now());
+        Self { connection, numbers, queue, waiting, expiring, is_writer, look, most: LEAST }
     }
 
     /// Works until the ledger is dropped, and everything that was queued is done.
@@ -70,21 +62,17 @@ impl Worker {
             let job = match self.queue.recv_timeout(self.rest()) {
                 Ok(job) => Some(job),
                 Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) if self.waiting.is_empty() => return self.number_rest(),
+                Err(RecvTimeoutError::Disconnected) if self.waiting.is_empty() => return,
                 Err(RecvTimeoutError::Disconnected) => None,
             };
             let pauses = job.is_some() || !self.waiting.is_empty();
             self.start(job);
-            let now = Instant::now();
-            if self.connection.unnumbered > 0 {
-                self.number = self.number.or_else(|| now.checked_add(SOON));
-            }
-            // One of both, and then the commands that have come meanwhile.
-            if self.number.is_some_and(|at| at <= now) {
-                // Otherwise it comes again.
-                let _ = self.number_some(pauses);
-            } else if self.looks() && self.look <= now {
+            // And then the commands that have come meanwhile.
+            if self.looks() && self.look <= Instant::now() {
                 self.expire_some(pauses);
+            }
+            if mem::take(&mut self.connection.has_written) {
+                self.numbers.written();
             }
         }
     }
@@ -98,8 +86,7 @@ impl Worker {
         if !self.waiting.is_empty() {
             return Duration::ZERO;
         }
-        let next = [self.number, self.looks().then_some(self.look)].into_iter().flatten().min();
-        next.map_or(IDLE, |next| next.saturating_duration_since(Instant::now()))
+        if self.looks() { self.look.saturating_duration_since(Instant::now()) } else { IDLE }
     }
 
     /// One batch at a time: what waits meanwhile is the next one.
@@ -151,46 +138,10 @@ impl Worker {
         match expired {
             // Accounts that are locked elsewhere come again.
             Ok(Some(_)) => {}
-            Ok(None) if self.expiring.is_empty() => self.number = self.number.or(Some(now)),
-            Ok(None) => match self.number_some(pauses) {
-                Ok(Left::Nothing) => self.expired(&Ok(())),
-                Ok(Left::More | Left::Elsewhere) => self.look = self.number.unwrap_or(now),
-                Err(error) => self.expired(&Err(error)),
-            },
-            Err(error) => self.expired(&Err(error)),
-        }
-    }
-
-    /// Answers the callers that wait.
-    fn expired(&mut self, expired: &Result<(), Error>) {
-        self.expiring.drain(..).for_each(|done| drop(done.send(expired.clone())));
-    }
-
-    /// Numbers a batch of entries.
-    fn number_some(&mut self, pauses: bool) -> Result<Left, Error> {
-        let start = Instant::now();
-        let left = self.connection.number();
-        let now = Instant::now();
-        self.number = match left {
-            Ok(Left::Nothing) => None,
-            Ok(Left::More) => Some(after(now, now.saturating_duration_since(start), pauses)),
-            Ok(Left::Elsewhere) => now.checked_add(SOON),
-            Err(_) => now.checked_add(IDLE),
-        };
-        left
-    }
-
-    /// Numbers what this process has written, when it ends. What can't be numbered now, the next writer does.
-    fn number_rest(&mut self) {
-        for _ in 0..ATTEMPTS {
-            match self.connection.unnumbered {
-                0 => return,
-                _ => match self.connection.number() {
-                    Ok(Left::Elsewhere) => thread::sleep(MOMENT),
-                    Ok(_) => {}
-                    Err(_) => return,
-                },
-            }
+            Ok(None) if self.expiring.is_empty() => {}
+            Ok(None) => self.numbers.answer(mem::take(&mut self.expiring)),
+            // Answers the callers that wait.
+            Err(error) => self.expiring.drain(..).for_each(|waiter| drop(waiter.send(Err(error.clone())))),
         }
     }
 }

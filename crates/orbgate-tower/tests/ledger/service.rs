@@ -25,6 +25,7 @@ use orbgate_ledger::{AccountId, Balance, Bucket, Cause, Cursor, Entry, Grant, Id
 use orbgate_token::{TestIssuer, VerifiedToken};
 use orbgate_tower::{
     ActualOrbs, Amounts, CorsPreflight, Engines, GateLayer, KeyHolder, OnCancelled, OrbLedger, OrbRules, PublicRoutes,
+    VerifyToken,
 };
 use serde_json::{Map, Value};
 
@@ -67,12 +68,12 @@ pub(crate) const fn rules() -> OrbRules {
     rules
 }
 
-pub(crate) struct World {
+pub(crate) struct World<V = KeyHolder> {
     pub(crate) address: String,
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) issuer: Arc<TestIssuer>,
     pub(crate) ran: Arc<AtomicU64>,
-    pub(crate) gate: GateLayer<KeyHolder>,
+    pub(crate) gate: GateLayer<V>,
     _runtime: tokio::runtime::Runtime,
 }
 
@@ -86,8 +87,20 @@ impl World {
         rules: OrbRules,
         set: impl FnOnce(GateLayer<KeyHolder>) -> GateLayer<KeyHolder>,
     ) -> Self {
+        let holder = |issuer: &TestIssuer| KeyHolder::new(issuer.verifier().unwrap(), issuer.keys().unwrap());
+        Self::verified_by(ledger, rules, holder, set)
+    }
+}
+
+impl<V: VerifyToken<Verified = VerifiedToken> + Clone> World<V> {
+    pub(crate) fn verified_by(
+        ledger: Arc<dyn Ledger>,
+        rules: OrbRules,
+        verifier: impl FnOnce(&TestIssuer) -> V,
+        set: impl FnOnce(GateLayer<V>) -> GateLayer<V>,
+    ) -> Self {
         let issuer = TestIssuer::new("https://issuer.test").unwrap();
-        let verifier = KeyHolder::new(issuer.verifier().unwrap(), issuer.keys().unwrap());
+        let verifier = verifier(&issuer);
         let ran = Arc::new(AtomicU64::new(0));
         let gate = GateLayer::outermost(engines(), verifier).cors_preflight(CorsPreflight::Pass);
         let gate = set(gate.bonus_from_body("POST /run", 1_000).unwrap());

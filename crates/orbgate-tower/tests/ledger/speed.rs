@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Instant;
 
 use orbgate_ledger::{Bucket, Ledger, Postgres, Sqlite};
+use orbgate_token::{KeyFetcher, TestIssuer, Verifier};
 
 use crate::delayed::Delayed;
 use crate::server::Server;
@@ -63,7 +64,7 @@ fn answers_wait_for_one_commit() {
 
 /// Calls of one route that holds orbs and of one that doesn't take turns, over connections that stay open, each with its account.
 fn answers(name: &str, ledger: Arc<dyn Ledger>, connections: usize) {
-    let world = World::new(ledger, rules());
+    let world = World::verified_by(ledger, rules(), remembering, |gate| gate);
     let users: Vec<_> = (0..connections).map(|number| format!("user-{number}")).collect();
     users.iter().for_each(|user| world.grant(user, 1_000_000_000, Bucket::Paid));
     let tokens: Vec<_> = users.iter().map(|user| world.token(user)).collect();
@@ -96,6 +97,22 @@ fn answers(name: &str, ledger: Arc<dyn Ledger>, connections: usize) {
         assert_eq!(world.left(user), 1_000_000_000 - 10 * times[1].len() as u64);
     }
     assert!(world.ledger.verify().unwrap().found.is_empty());
+}
+
+/// What a service verifies with whose tokens come again and again: the keys are in a file.
+fn remembering(issuer: &TestIssuer) -> KeyFetcher {
+    let (folder, by_url) = (tempfile::tempdir().unwrap(), "\"jwks_uri\":\"https://issuer.test/jwks\"");
+    let file = folder.path().join("jwks.json");
+    std::fs::write(&file, issuer.jwks()).unwrap();
+    let tokens = issuer.tokens_yaml().replace(by_url, &format!("\"jwks_file\":{file:?}"));
+    assert!(tokens.contains("jwks_file"), "{tokens}");
+    let verifier = Verifier::from_yaml(&tokens).unwrap().remember_signatures(10_000);
+    let fetcher = KeyFetcher::new(verifier).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    // Before the folder is gone.
+    let now = std::time::SystemTime::now();
+    runtime.block_on(fetcher.verify(issuer.token(orbgate::TokenKind::User, "", now), now)).unwrap();
+    fetcher
 }
 
 /// What each of so many threads returns.
