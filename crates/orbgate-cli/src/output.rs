@@ -75,6 +75,14 @@ pub(crate) fn error(message: &str) {
     let _ = writeln!(anstream::stderr(), "{ERROR}error:{ERROR:#} {message}");
 }
 
+/// Prints a warning, which changes no exit code.
+#[cfg(feature = "orbs")]
+pub(crate) fn warning(message: &str) {
+    let message = one_line(message);
+    // As above.
+    let _ = writeln!(anstream::stderr(), "{WARNING}warning:{WARNING:#} {message}");
+}
+
 /// Prints a sentence on standard error that is no error.
 pub(crate) fn note(message: &str) {
     // As above.

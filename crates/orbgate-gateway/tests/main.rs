@@ -11,6 +11,7 @@ mod alerts;
 mod attacks;
 mod authzen;
 mod each_key;
+mod grants;
 mod keycloak;
 mod ledger;
 mod opaque;

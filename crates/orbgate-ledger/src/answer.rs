@@ -61,6 +61,34 @@ pub struct Granted {
     pub at: Millis,
 }
 
+/// What a command line and a service answer to a grant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct GrantAnswer {
+    /// The receipt.
+    #[serde(flatten)]
+    pub done: Done<Granted>,
+    /// If it has opened an account: others whose names differ only by case, spaces or invisible characters, at most 10. Perhaps the orbs
+    /// are for one of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub similar: Vec<AccountId>,
+}
+
+impl Done<Granted> {
+    /// Whether it has opened an account now, and not before.
+    #[must_use]
+    pub const fn opens(&self) -> bool {
+        self.receipt.new_account && !self.repeated
+    }
+
+    /// The answer with the accounts whose names are like that of a new one.
+    #[must_use]
+    pub const fn with(self, similar: Vec<AccountId>) -> GrantAnswer {
+        GrantAnswer { done: self, similar }
+    }
+}
+
 /// The receipt of a revocation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -112,6 +112,11 @@ impl Cause {
         !self.row().is_expiry && !matches!(self, Self::ClockReset)
     }
 
+    /// The words of those of commands.
+    pub(crate) fn of_commands() -> Vec<&'static str> {
+        Self::ALL.iter().filter(|cause| cause.is_command()).map(|cause| cause.name()).collect()
+    }
+
     /// What follows from it.
     pub(crate) const fn row(self) -> Row {
         use Moved::{Available, Captured, Held};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::Settled;
 use crate::cause::State;
-use crate::value::Orbs;
+use crate::value::{Millis, Orbs};
 
 /// Why a command wasn't done. Nothing has changed, except after [`Error::Unknown`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,8 +42,9 @@ pub enum Error {
     TooLarge,
     /// The ledger hasn't given out this cursor, or has forgotten it because a backup was restored. Go back to an earlier one.
     Cursor,
-    /// Totals of a time that is less than a minute ago: movements of it might not be there yet.
-    TooRecent,
+    /// Totals of a time that is less than a minute ago, or than a minute before what a standby has reached: movements of it might not be
+    /// there yet. This is the latest time that has totals.
+    TooRecent(Millis),
     /// The store is busy: the command hasn't reached it.
     Busy,
     /// The store's clock has leapt ahead, so no command is done until it is set or accepted. Then send the command again, with the same
@@ -73,7 +74,7 @@ impl Error {
             Self::Expired => "expired",
             Self::TooLarge => "too_large",
             Self::Cursor => "cursor",
-            Self::TooRecent => "too_recent",
+            Self::TooRecent(_) => "too_recent",
             Self::Busy => "busy",
             Self::Clock(_) => "clock",
             Self::Unknown(_) => "unknown",
@@ -142,7 +143,13 @@ impl Display for Error {
             Self::Expired => "the grant has expired already",
             Self::TooLarge => "the sum is over 9007199254740991",
             Self::Cursor => "the cursor isn't from this ledger, or from after the backup that was restored",
-            Self::TooRecent => "the time is less than a minute ago, so movements of it might not be there yet",
+            Self::TooRecent(latest) => {
+                let latest = latest.rfc3339();
+                return write!(
+                    formatter,
+                    "the time is less than a minute ago, or later than a standby has reached: the latest with totals is {latest}"
+                );
+            }
             Self::Busy => "the ledger is busy",
             Self::Clock(why) | Self::Unknown(why) => return formatter.write_str(why),
         })

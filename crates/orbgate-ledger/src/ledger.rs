@@ -70,6 +70,13 @@ pub trait Ledger: Debug + Send + Sync {
     /// [`Error::TooRecent`], or the store can't be read.
     fn totals(&self, at: Option<Millis>) -> Result<Totals, Error>;
 
+    /// The names of accounts after this one, in the order of their bytes. It reads only their index and their rows.
+    ///
+    /// # Errors
+    ///
+    /// The store can't be read.
+    fn names(&self, after: &str, limit: usize) -> Result<Vec<AccountId>, Error>;
+
     /// Writes everything that has expired, and numbers every entry. Commands go first.
     ///
     /// # Errors

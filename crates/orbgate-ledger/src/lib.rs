@@ -14,6 +14,7 @@ mod event;
 mod feed;
 mod ledger;
 mod log;
+pub mod many;
 mod model;
 mod people;
 mod plan;
@@ -21,6 +22,7 @@ mod plan;
 mod postgres;
 #[cfg(feature = "schema")]
 mod schema;
+mod similar;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 pub mod suite;
@@ -32,7 +34,7 @@ mod watch;
 // The public interface is:
 pub use crate::answer::{
     Answer, Balance, ClockState, Complete, Cursor, Denial, Denied, Done, Early, Entries, Entry, Extended, Frozen,
-    Granted, Held, HoldAnswer, Line, Page, Pending, Refunded, Revoked, Settled,
+    GrantAnswer, Granted, Held, HoldAnswer, Line, Page, Pending, Refunded, Revoked, Settled,
 };
 pub use crate::cause::{Cause, State};
 pub use crate::command::{Command, Extend, Freeze, Grant, Hold, Refund, Revoke, Settle, Settlement};
@@ -40,11 +42,12 @@ pub use crate::error::{Each, Error, Refusal};
 pub use crate::event::Event;
 pub use crate::ledger::{Backlog, Clock, ClockChange, Ledger, Reply, SystemClock};
 pub use crate::model::Model;
-pub use crate::people::{Accounts, Left, Listed, Listing, Movement, Part, Statement, Sums, Totals};
+pub use crate::people::{Accounts, Left, Listed, Listing, Movement, Part, Period, Statement, Sums, Totals};
 #[cfg(feature = "postgres")]
 pub use crate::postgres::Postgres;
 #[cfg(feature = "schema")]
 pub use crate::schema::schema;
+pub use crate::similar::{Similar, similar};
 #[cfg(feature = "sqlite")]
 pub use crate::sqlite::Sqlite;
 pub use crate::value::{AccountId, Bucket, Id, Invalid, Millis, Note, Orbs, Order};

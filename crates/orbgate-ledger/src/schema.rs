@@ -4,7 +4,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 
 use crate::answer::{
-    Balance, ClockState, Complete, Done, Entries, Entry, Extended, Frozen, Granted, HoldAnswer, Pending, Refunded,
+    Balance, ClockState, Complete, Done, Entries, Entry, Extended, Frozen, GrantAnswer, HoldAnswer, Pending, Refunded,
     Revoked, Settled,
 };
 use crate::command::{Extend, Freeze, Grant, Hold, Refund, Revoke, Settle};
@@ -18,7 +18,7 @@ use crate::verify::Faults;
 pub fn schema() -> serde_json::Value {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut named = serde_json::Map::new();
-    add::<Done<Granted>>(&mut generator, &mut named, "grant");
+    add::<GrantAnswer>(&mut generator, &mut named, "grant");
     add::<Done<Revoked>>(&mut generator, &mut named, "revoke");
     add::<HoldAnswer>(&mut generator, &mut named, "hold");
     add::<Done<Extended>>(&mut generator, &mut named, "extend");
@@ -38,6 +38,7 @@ pub fn schema() -> serde_json::Value {
     add::<Complete>(&mut generator, &mut named, "expire");
     add::<ClockState>(&mut generator, &mut named, "clock");
     add::<Refusal>(&mut generator, &mut named, "refusal");
+    add::<Vec<Each<GrantAnswer>>>(&mut generator, &mut named, "grant_each");
     add::<Vec<Each<Done<Extended>>>>(&mut generator, &mut named, "extend_each");
     add::<Vec<Each<Done<Settled>>>>(&mut generator, &mut named, "settle_each");
     let mut definitions = generator.take_definitions(true);
@@ -49,13 +50,14 @@ pub fn schema() -> serde_json::Value {
     add::<Freeze>(&mut generator, &mut named, "freeze_command");
     add::<Listing>(&mut generator, &mut named, "accounts_question");
     add::<Part>(&mut generator, &mut named, "statement_question");
+    add::<Vec<Grant>>(&mut generator, &mut named, "grant_commands");
     add::<Vec<Extend>>(&mut generator, &mut named, "extend_commands");
     add::<Vec<Settle>>(&mut generator, &mut named, "settle_commands");
     definitions.append(&mut generator.take_definitions(true));
     definitions.append(&mut named);
     serde_json::json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "What a ledger of orbs answers: `#/$defs/grant`, `revoke`, `hold`, `extend`, `settle`, `refund`, `freeze`, `balance`, `holds`, `entry`, `event`, `verify`, `expire`, `clock`, `account`, `statement`, `totals`; and the service: `accounts`, `accounts_question`, `statement_question`, `grant_command`, `revoke_command`, `hold_command`, `refund_command`, `freeze_command`, `extend_commands`, `settle_commands`, `extend_each`, `settle_each`, `entries`, `refusal`. Times are milliseconds since 1970",
+        "title": "What a ledger of orbs answers: `#/$defs/grant`, `revoke`, `hold`, `extend`, `settle`, `refund`, `freeze`, `balance`, `holds`, `entry`, `event`, `verify`, `expire`, `clock`, `account`, `statement`, `totals`; and the service: `accounts`, `accounts_question`, `statement_question`, `grant_command`, `grant_commands`, `revoke_command`, `hold_command`, `refund_command`, `freeze_command`, `extend_commands`, `settle_commands`, `grant_each`, `extend_each`, `settle_each`, `entries`, `refusal`. Times are milliseconds since 1970",
         "$defs": definitions,
     })
 }

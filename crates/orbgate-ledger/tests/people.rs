@@ -1,5 +1,8 @@
 //! What people read: each store gives what the model gives, and the model what a second calculation from the entries gives.
 
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
 use std::collections::BTreeMap;
 
 use orbgate_ledger::{
@@ -204,7 +207,7 @@ fn unwritten_expiries_are_counted() {
     let after = model.totals(Some(millis(5_000)), now).unwrap();
     assert_eq!((before.bonus.outstanding, before.bonus.expired), (20, 0));
     assert_eq!((after.bonus.outstanding, after.bonus.expired, after.outstanding), (0, 20, 88));
-    assert_eq!(model.totals(Some(millis(30_001)), now), Err(Error::TooRecent));
+    assert_eq!(model.totals(Some(millis(30_001)), now), Err(Error::TooRecent(millis(30_000))));
     let listing = Listing { limit: 1, ..Listing::default() };
     assert_eq!(model.accounts(&listing, now).unwrap()[0].last_used, Some(millis(3_000)));
 }
@@ -248,4 +251,34 @@ fn sqlite_gives_people_what_the_model_gives() {
         let ledger = orbgate_ledger::Sqlite::open_with(&path, Some(order), Arc::clone(&clock) as _).unwrap();
         compare_people(&mut Clocked { ledger, clock }, order, &suite::random(seed, 500));
     }
+}
+
+/// For each store.
+pub(crate) fn control_characters(ledger: &dyn Ledger) {
+    for (number, name) in ["a", "ab", "b"].into_iter().enumerate() {
+        ledger.grant(grant(&format!("g{number}"), name, 1)).unwrap();
+    }
+    let names = |prefix: &str, after: &str| {
+        let listing = Listing { prefix: prefix.to_owned(), after: after.to_owned(), limit: 9 };
+        let listed = ledger.accounts(&listing).unwrap();
+        listed.iter().map(|listed| listed.balance.account.to_string()).collect::<Vec<_>>()
+    };
+    for prefix in ["\0", "a\0", "a\n", "\u{7f}", "\u{9b}"] {
+        assert_eq!(names(prefix, ""), Vec::<String>::new(), "{prefix:?}");
+    }
+    assert_eq!(names("a", "a\0"), ["ab"]);
+    assert_eq!(names("", "a\u{1}"), ["ab", "b"]);
+    assert_eq!(names("", "\0"), ["a", "ab", "b"]);
+}
+
+/// For each store.
+pub(crate) fn similar_names(ledger: &dyn Ledger) {
+    for (number, name) in ["alice", "bob", "Alice", "al\u{200b}ice ", "BOB", "carol"].into_iter().enumerate() {
+        ledger.grant(grant(&format!("s{number}"), name, 1)).unwrap();
+    }
+    let (alice, carol) = (account("Alice"), account("carol"));
+    let similar = orbgate_ledger::similar(ledger, [&alice, &carol]).unwrap();
+    assert_eq!(similar.to(&alice), [account("alice"), account("al\u{200b}ice ")]);
+    assert_eq!(similar.to(&carol), Vec::<AccountId>::new());
+    assert_eq!(ledger.names("alice", 1).unwrap(), [account("al\u{200b}ice ")]);
 }

@@ -1,9 +1,7 @@
 //! Reads grants from a file, CSV or JSON lines, with every error and its place at once.
 
-use core::fmt::Display;
-use std::collections::HashMap;
-
 use csv::{ReaderBuilder, StringRecord, Trim};
+use orbgate_ledger::many::{Place, Wrong, after};
 use orbgate_ledger::{AccountId, Bucket, Grant, Id, Note, Orbs};
 use orbgate_yaml::{Object, quoted};
 use serde::{Deserialize, Deserializer};
@@ -16,48 +14,33 @@ pub(super) struct Row {
     pub(super) grant: Grant,
 }
 
-/// What is wrong with a file: `line:column: message`, each on a line.
-pub(super) struct Wrong(pub(super) Vec<String>);
-
-impl Wrong {
-    fn add(&mut self, (line, column): (u64, usize), message: impl Display) {
-        self.0.push(format!("{line}:{column}: {message}"));
-    }
-}
-
 /// The columns of CSV, which are also the members of JSON. The first three are required.
 const COLUMNS: [&str; 7] = ["account", "amount", "id", "bonus", "expires", "existing", "note"];
 const REQUIRED: usize = 3;
 
-/// The grants of a file, in its order. It is JSON lines if it begins with `{`, and otherwise CSV with a line of names.
-pub(super) fn read(bytes: &[u8], author: &Note) -> Result<Vec<Row>, Wrong> {
-    let mut wrong = Wrong(Vec::new());
-    let text = match str::from_utf8(bytes) {
-        Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
+/// The grants of a file, in its order, or what is wrong with it: `line:column: message` each. It is JSON lines if it begins with `{`, and
+/// otherwise CSV with a line of names.
+pub(super) fn read(bytes: &[u8], author: &Note) -> Result<Vec<Row>, Vec<String>> {
+    let mut wrong = Wrong::default();
+    let mut rows = match str::from_utf8(bytes) {
+        Ok(text) => {
+            let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+            if text.trim_start().starts_with('{') { of_json(text, &mut wrong) } else { of_csv(text, &mut wrong) }
+        }
         Err(error) => {
-            let (line, column) = place(bytes.get(..error.valid_up_to()).unwrap_or_default());
-            wrong.add((line, column), "this isn't UTF-8");
-            return Err(wrong);
+            let before = String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default());
+            wrong.add(after(START, &before), "this isn't UTF-8");
+            Vec::new()
         }
     };
-    let mut rows = match text.trim_start().starts_with('{') {
-        true => of_json(text, &mut wrong),
-        false => of_csv(text, &mut wrong),
-    };
-    let mut lines: HashMap<&Id, u64> = HashMap::new();
-    for row in &rows {
-        if let Some(first) = lines.insert(&row.grant.id, row.line) {
-            wrong.add((row.line, 1), format!("the id `{}` is already in line {first}", row.grant.id));
-        }
-    }
-    if !wrong.0.is_empty() {
-        return Err(wrong);
-    }
+    wrong.found()?;
     for row in &mut rows {
         row.grant.author = author.clone();
     }
     Ok(rows)
 }
+
+const START: Place = (1, 1);
 
 fn of_json(text: &str, wrong: &mut Wrong) -> Vec<Row> {
     #[derive(Deserialize)]
@@ -83,26 +66,15 @@ fn of_json(text: &str, wrong: &mut Wrong) -> Vec<Row> {
 
     let mut rows = Vec::new();
     for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
-        match serde_json::from_str::<Object<Members>>(text) {
-            Ok(Object(Members { amount: Orbs::ZERO, .. })) => wrong.add((line, 1), ZERO),
-            Ok(Object(read)) => {
-                let bucket = if read.bonus { Bucket::Bonus } else { Bucket::Paid };
-                let (expires_at, existing, note) = (read.expires, read.existing, read.note);
-                let grant =
-                    Grant { bucket, expires_at, existing, note, ..Grant::new(read.id, read.account, read.amount) };
-                rows.push(Row { line, grant });
-            }
-            Err(error) => {
-                let message = error.to_string();
-                let message = message.split(" at line ").next().unwrap_or_default();
-                wrong.add((line, error.column().max(1)), message);
-            }
+        if let Some(Object(read)) = wrong.json::<Object<Members>>(text, (line, 1)) {
+            let bucket = if read.bonus { Bucket::Bonus } else { Bucket::Paid };
+            let (expires_at, existing, note) = (read.expires, read.existing, read.note);
+            let grant = Grant { bucket, expires_at, existing, note, ..Grant::new(read.id, read.account, read.amount) };
+            rows.push(Row { line, grant });
         }
     }
     rows
 }
-
-const ZERO: &str = "a grant has at least 1 orb";
 
 fn of_csv(text: &str, wrong: &mut Wrong) -> Vec<Row> {
     let mut reader =
@@ -123,21 +95,21 @@ fn of_csv(text: &str, wrong: &mut Wrong) -> Vec<Row> {
             // Empty lines belong to the record that follows.
             let begun = rest.trim_start_matches(['\r', '\n']);
             let (skipped, _) = rest.split_at_checked(rest.len().saturating_sub(begun.len())).unwrap_or_default();
-            (position.line().saturating_add(place(skipped.as_bytes()).0).saturating_sub(1), begun)
+            (after((position.line(), 1), skipped).0, begun)
         });
         let of = CsvRow { record: &record, line, text };
         match &names {
             None => {
                 names = Some(of.names(wrong));
-                if !wrong.0.is_empty() {
+                if !wrong.is_empty() {
                     break;
                 }
             }
             Some(names) => rows.extend(of.grant(names, wrong).map(|grant| Row { line, grant })),
         }
     }
-    if names.is_none() && wrong.0.is_empty() {
-        wrong.add((1, 1), "the file is empty");
+    if names.is_none() && wrong.is_empty() {
+        wrong.add(START, "the file is empty");
     }
     rows
 }
@@ -176,7 +148,6 @@ impl CsvRow<'_> {
             wrong.add(self.place(columns.min(self.record.len().saturating_sub(1))), message);
             return None;
         }
-        let before = wrong.0.len();
         let field = |column: usize| {
             let number = names.get(column).copied().flatten()?;
             Some((number, self.record.get(number)?))
@@ -192,13 +163,17 @@ impl CsvRow<'_> {
         let account = value!(0, AccountId::new, None);
         let amount = value!(1, amount, None);
         let id = value!(2, Id::new, None);
+        // Whatever else is wrong with the row.
+        if let (Some(amount), Some((number, _))) = (amount, field(1)) {
+            wrong.amount(amount, self.place(number));
+        }
+        if let (Some(id), Some((number, _))) = (&id, field(2)) {
+            wrong.id(id.clone(), self.place(number));
+        }
         let bonus = value!(3, flag, Some(false));
         let expires_at = value!(4, |text: &str| (!text.is_empty()).then(|| time(text)).transpose(), Some(None));
         let existing = value!(5, flag, Some(false));
         let note = value!(6, Note::new, Some(Note::default()));
-        if wrong.0.len() > before {
-            return None;
-        }
         let bucket = if bonus? { Bucket::Bonus } else { Bucket::Paid };
         Some(Grant {
             bucket,
@@ -209,35 +184,28 @@ impl CsvRow<'_> {
         })
     }
 
-    /// The line and column of a value, which quoted values before it can have moved.
-    fn place(&self, number: usize) -> (u64, usize) {
-        let (mut left, mut is_quoted) = (number, false);
+    /// The line and column of a value, which quoted values before it can have moved. Only a quote that begins a value quotes.
+    fn place(&self, number: usize) -> Place {
+        let (mut left, mut begins, mut is_quoted) = (number, true, false);
         for (at, c) in self.text.char_indices() {
             if left == 0 {
-                let (line, column) = place(self.text.get(..at).unwrap_or_default().as_bytes());
-                return (self.line.saturating_add(line).saturating_sub(1), column);
+                return after((self.line, 1), self.text.get(..at).unwrap_or_default());
             }
-            is_quoted ^= c == '"';
-            left = left.saturating_sub(usize::from(c == ',' && !is_quoted));
+            if c == '"' && (begins || is_quoted) {
+                // The second of two quotes begins again.
+                (is_quoted, begins) = (!is_quoted, is_quoted);
+                continue;
+            }
+            begins = c == ',' && !is_quoted;
+            left = left.saturating_sub(usize::from(begins));
         }
         (self.line, 1)
     }
 }
 
-/// The line and column after these bytes.
-fn place(before: &[u8]) -> (u64, usize) {
-    let last = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-    let lines = before.iter().filter(|byte| **byte == b'\n').count();
-    (
-        u64::try_from(lines).unwrap_or(u64::MAX).saturating_add(1),
-        String::from_utf8_lossy(last).chars().count().saturating_add(1),
-    )
-}
-
 fn amount(text: &str) -> Result<Orbs, String> {
     match text.parse().ok().and_then(|amount| Orbs::new(amount).ok()) {
         None => Err(format!("{} is not an amount of orbs, an integer up to {}", quoted(text), Orbs::MAX)),
-        Some(Orbs::ZERO) => Err(ZERO.to_owned()),
         Some(amount) => Ok(amount),
     }
 }

@@ -1,6 +1,6 @@
 //! The times that are asked for, and why a command fails.
 
-use orbgate_ledger::{Error, Invalid, Millis};
+use orbgate_ledger::{Error, Invalid, Period};
 
 use super::values::time;
 use crate::output::Stop;
@@ -43,23 +43,7 @@ impl From<std::io::Error> for Failed {
     }
 }
 
-/// The times from one to before another.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Period {
-    pub(super) from: Option<Millis>,
-    pub(super) to: Option<Millis>,
-}
-
-impl Period {
-    pub(super) fn given(from: Option<&str>, to: Option<&str>) -> Result<Self, String> {
-        Ok(Self { from: from.map(time).transpose()?, to: to.map(time).transpose()? })
-    }
-
-    pub(super) const fn is_all(self) -> bool {
-        self.from.is_none() && self.to.is_none()
-    }
-
-    pub(super) fn has(self, at: Millis) -> bool {
-        self.from.is_none_or(|from| from <= at) && self.to.is_none_or(|to| at < to)
-    }
+/// The times from one to before another, as they are given.
+pub(super) fn period(from: Option<&str>, to: Option<&str>) -> Result<Period, String> {
+    Ok(Period { from: from.map(time).transpose()?, to: to.map(time).transpose()? })
 }

@@ -3,10 +3,12 @@
 use std::io::{self, Write};
 
 use csv::{Terminator, WriterBuilder};
-use orbgate_ledger::{AccountId, Cause, Ledger, Left, Listed, Listing, Millis, Movement, Part, Statement, Sums};
+use orbgate_ledger::{
+    AccountId, Cause, Ledger, Left, Listed, Listing, Millis, Movement, Part, Period, Statement, Sums,
+};
 
 use super::asked::{self, Sheet};
-use super::given::{Failed, Period};
+use super::given::{self, Failed};
 use super::values::time;
 use crate::output::{self, DENY, FAINT, STRONG, Stop, cell, count, one_line, print_json};
 
@@ -19,56 +21,61 @@ impl Sheet {
     }
 }
 
-/// Prints a statement page by page, up to the movement that was the last one at the start.
+/// Prints a statement page by page, up to the movement that was the last one at the start. All pages have the balance and the grants of
+/// that moment: movements up to that one don't change.
 pub(super) fn account(ledger: &dyn Ledger, given: &asked::Statement, json: bool) -> Result<(), Failed> {
     let format = given.format.or_json(json);
-    let Period { from, to } = Period::given(given.from.as_deref(), given.to.as_deref())?;
+    let Period { from, to } = given::period(given.from.as_deref(), given.to.as_deref())?;
     let account = AccountId::new(&given.account)?;
-    let first = ledger.statement(&Part { limit: 1, ..Part::newest(account.clone()) })?;
+    let first = first(ledger, &account)?;
     let last = first.movements.last().map_or(0, |movement| movement.seq);
     let after = given.limit.map_or(0, |limit| last.saturating_sub(limit));
     let before = Some(last.saturating_add(1));
-    let mut part = Part { after: Some(after), before, from, to, limit: PAGE, ..Part::newest(account) };
-    let mut is_first = true;
+    let grants_after = u64::MAX;
+    let mut part = Part { after: Some(after), before, from, to, grants_after, limit: PAGE, ..Part::newest(account) };
+    let mut grants = Some(first.grants);
     loop {
-        let page = ledger.statement(&part)?;
+        let mut page = ledger.statement(&part)?;
+        let is_first = grants.is_some();
+        (page.at, page.balance) = (first.at, first.balance.clone());
+        (page.grants, page.more_grants) = (grants.take().unwrap_or_default(), None);
+        page.later = page.later.filter(|later| *later < last);
         match format {
-            Sheet::Json if is_first || !page.movements.is_empty() || page.more_grants.is_some() => print_json(&page)?,
+            Sheet::Json if is_first || !page.movements.is_empty() => print_json(&page)?,
             Sheet::Json => {}
             Sheet::Csv => csv(is_first, &MOVEMENT, page.movements.iter().map(|movement| record(&page, movement)))?,
-            Sheet::Text => text(ledger, &page, &part, is_first)?,
+            Sheet::Text => output::print(|out| text(out, &page, is_first))?,
         }
-        is_first = false;
-        // Each grant is printed once.
-        part.grants_after = page.more_grants.unwrap_or(u64::MAX);
         match page.later {
-            // Text and CSV have all grants, or none.
-            None if page.more_grants.is_none() || format != Sheet::Json => return Ok(()),
-            later => part.after = later.or(part.before),
+            None => return Ok(()),
+            later => part.after = later,
         }
     }
 }
 
-fn text(ledger: &dyn Ledger, page: &Statement, part: &Part, is_first: bool) -> Result<(), Failed> {
-    if is_first {
-        output::print(|out| balance(out, page))?;
-        output::print(|out| left(out, &page.grants))?;
-        let mut more = page.more_grants;
-        while let Some(after) = more {
-            // No movement is after the last one.
-            let grants = ledger.statement(&Part { grants_after: after, after: part.before, ..part.clone() })?;
-            output::print(|out| left(out, &grants.grants))?;
-            more = grants.more_grants;
+/// The newest movements, and all grants: both of one moment.
+fn first(ledger: &dyn Ledger, account: &AccountId) -> Result<Statement, Failed> {
+    let mut part = Part { limit: PAGE, ..Part::newest(account.clone()) };
+    loop {
+        let first = ledger.statement(&part)?;
+        if first.more_grants.is_none() {
+            return Ok(first);
         }
-        output::print(|out| {
-            writeln!(
-                out,
-                "\n{FAINT}{:24}  {:14}  {:>10}  {:>10}  {:>10}  ID, CALL OR NOTE{FAINT:#}",
-                "TIME", "MOVEMENT", "PAID", "BONUS", "POSTED"
-            )
-        })?;
+        part.limit = part.limit.saturating_mul(10);
     }
-    Ok(output::print(|out| page.movements.iter().try_for_each(|movement| row(out, movement)))?)
+}
+
+fn text(out: &mut dyn Write, page: &Statement, is_first: bool) -> io::Result<()> {
+    if is_first {
+        balance(out, page)?;
+        left(out, &page.grants)?;
+        writeln!(
+            out,
+            "\n{FAINT}{:24}  {:14}  {:>10}  {:>10}  {:>10}  ID, CALL OR NOTE{FAINT:#}",
+            "TIME", "MOVEMENT", "PAID", "BONUS", "POSTED"
+        )?;
+    }
+    page.movements.iter().try_for_each(|movement| row(out, movement))
 }
 
 fn balance(out: &mut dyn Write, page: &Statement) -> io::Result<()> {

@@ -4,15 +4,16 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate_ledger::{
-    AccountId, Bucket, ClockChange, ClockState, Complete, Cursor, Error, Extend, Freeze, Grant, Hold, HoldAnswer, Id,
-    Invalid, Ledger, Note, Orbs, Postgres, Refund, Revoke, Settle, Settlement, Sqlite, State,
+    AccountId, Bucket, ClockChange, ClockState, Complete, Cursor, Done, Error, Extend, Freeze, Grant, GrantAnswer,
+    Granted, Hold, HoldAnswer, Id, Invalid, Ledger, Note, Orbs, Postgres, Refund, Revoke, Settle, Settlement, Similar,
+    Sqlite, State, similar,
 };
 
 use super::arguments::{Arguments, Clock, Entries, What};
-use super::given::{Failed, Period};
+use super::given::{self, Failed};
 use super::values::{duration, time};
 use super::{file, grants, people, show};
-use crate::output::{Exit, Stop, count, error, note};
+use crate::output::{Exit, Stop, count, error, note, one_line, warning};
 use crate::{input, progress};
 
 /// Entries that are read at a time.
@@ -78,18 +79,19 @@ fn open(arguments: &Arguments) -> Result<Opened, Stop> {
     let Some(db) = &arguments.db else {
         return Err(Stop::Error("`--db FILE|URL` is missing: the ledger".to_owned()));
     };
-    if let Some(url) = db.to_str().filter(|db| Postgres::is_url(db)) {
-        let ledger = match arguments.what {
-            What::Account(_)
+    let only_reads = matches!(
+        arguments.what,
+        What::Account(_)
             | What::Accounts(_)
             | What::Balance(_)
             | What::Entries(_)
             | What::Holds(_)
             | What::Totals(_)
             | What::Verify(_)
-            | What::Clock(Clock { accept: false, reset: false }) => Postgres::open_to_read(url),
-            _ => Postgres::open(url),
-        };
+            | What::Clock(Clock { accept: false, reset: false })
+    );
+    if let Some(url) = db.to_str().filter(|db| Postgres::is_url(db)) {
+        let ledger = if only_reads { Postgres::open_to_read(url) } else { Postgres::open(url) };
         let ledger = ledger.map_err(|error| Stop::Error(error.to_string()))?;
         return Ok(Opened::Postgres(Box::new(ledger)));
     }
@@ -97,7 +99,8 @@ fn open(arguments: &Arguments) -> Result<Opened, Stop> {
     if !matches!(arguments.what, What::Grant(_)) && !Path::new(db).exists() {
         return Err(Stop::Error(format!("cannot read `{}`: there is no ledger; `grant` creates one", db.display())));
     }
-    Ok(Opened::Sqlite(Sqlite::open(db).map_err(|error| Stop::Error(error.to_string()))?))
+    let ledger = if only_reads { Sqlite::open_to_read(db) } else { Sqlite::open(db) };
+    Ok(Opened::Sqlite(ledger.map_err(|error| Stop::Error(error.to_string()))?))
 }
 
 fn done(opened: &Opened, arguments: &Arguments) -> Result<Exit, Failed> {
@@ -114,7 +117,11 @@ fn done(opened: &Opened, arguments: &Arguments) -> Result<Exit, Failed> {
             let (id, account, amount) = (Id::new(id)?, AccountId::new(account)?, Orbs::new(given.amount.unwrap_or(0))?);
             let (existing, note, author) = (given.existing, Note::new(&given.note)?, author());
             let grant = Grant { bucket, expires_at, existing, note, author, ..Grant::new(id, account, amount) };
-            out.granted(&ledger.grant(grant)?)?;
+            let done = ledger.grant(grant)?;
+            let similar = names(ledger, [&done].into_iter());
+            let answer = answer(done, &similar);
+            out.granted(&answer)?;
+            warn("", &answer);
         }
         What::Revoke(given) => {
             let (id, account, grant) = (id(&given.id)?, account(&given.account)?, id(&given.grant)?);
@@ -193,18 +200,22 @@ fn grants(ledger: &dyn Ledger, file: &Path, out: show::Out) -> Result<Exit, Fail
         return Err(Stop::Error(format!("`{name}` has over {MOST_BYTES} bytes: split it")).into());
     }
     let rows = file::read(&bytes, &author()).map_err(|wrong| {
-        let lines = wrong.0.iter().map(|line| format!("{name}:{line}"));
+        let lines = wrong.iter().map(|line| format!("{name}:{line}"));
         Stop::Diagnostics(lines.collect::<Vec<_>>().join("\n"))
     })?;
     let mut tally = show::Tally::new(rows.len());
     let (bar, mut failed, mut exit) = (progress::steps(rows.len()), Ok(()), Exit::Fine);
+    // Their receipts have the names of others that are like theirs, which are looked for once.
+    let mut opened = Vec::new();
     grants::all(ledger, &rows, |row, answer| {
         bar.inc(1);
         match answer {
             Ok(done) => {
                 tally.add(&done);
-                if out.json && failed.is_ok() {
-                    failed = bar.suspend(|| out.granted(&done));
+                if done.opens() {
+                    opened.push((row, done));
+                } else if out.json && failed.is_ok() {
+                    failed = bar.suspend(|| out.granted(&done.with(Vec::new())));
                 }
             }
             Err(why) => {
@@ -219,8 +230,42 @@ fn grants(ledger: &dyn Ledger, file: &Path, out: show::Out) -> Result<Exit, Fail
     });
     bar.finish_and_clear();
     failed?;
+    let similar = names(ledger, opened.iter().map(|(_, done)| done));
+    for (row, done) in opened {
+        let answer = answer(done, &similar);
+        if out.json {
+            out.granted(&answer)?;
+        }
+        warn(&format!("{name}:{}: ", row.line), &answer);
+    }
     out.tally(&tally)?;
     Ok(exit)
+}
+
+/// Names like those of accounts that grants have opened. The grants are done, so a failure is only a warning.
+fn names<'d>(ledger: &dyn Ledger, done: impl Iterator<Item = &'d Done<Granted>>) -> Similar {
+    let new = done.filter(|done| done.opens()).map(|done| &done.receipt.account);
+    similar(ledger, new).unwrap_or_else(|why| {
+        warning(&format!("the names of new accounts aren't compared with others: {why}"));
+        Similar::default()
+    })
+}
+
+fn answer(done: Done<Granted>, similar: &Similar) -> GrantAnswer {
+    let found = if done.opens() { similar.to(&done.receipt.account) } else { Vec::new() };
+    done.with(found)
+}
+
+fn warn(place: &str, answer: &GrantAnswer) {
+    if answer.similar.is_empty() {
+        return;
+    }
+    let shown = |name: &AccountId| format!("`{}`", one_line(name.as_str()));
+    let (new, others) = (shown(&answer.done.receipt.account), answer.similar.iter().map(shown).collect::<Vec<_>>());
+    let others = others.join(", ");
+    warning(&format!(
+        "{place}the new account {new} differs from {others} only by case, spaces or invisible characters"
+    ));
 }
 
 /// Prints entries page by page, so that a long log takes no memory.
@@ -229,7 +274,7 @@ fn entries(ledger: &dyn Ledger, given: &Entries, out: show::Out) -> Result<(), F
     let mut rest = given.limit.unwrap_or(usize::MAX);
     let mut is_first = true;
     let of = given.account.as_deref().map(account).transpose()?;
-    let period = Period::given(given.from.as_deref(), given.to.as_deref())?;
+    let period = given::period(given.from.as_deref(), given.to.as_deref())?;
     loop {
         let limit = if period.is_all() { rest.min(PAGE) } else { PAGE };
         let mut page = match &of {

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use orbgate_ledger::{
-    Balance, Bucket, ClockState, Complete, Cursor, Done, Entry, Event, Extended, Faults, Frozen, Granted, HoldAnswer,
-    Pending, Refunded, Revoked, Settled, State,
+    Balance, Bucket, ClockState, Complete, Cursor, Done, Entry, Event, Extended, Faults, Frozen, GrantAnswer, Granted,
+    HoldAnswer, Pending, Refunded, Revoked, Settled, State,
 };
 use serde::Serialize;
 
@@ -56,12 +56,13 @@ impl Out {
         if self.json { print_json(answer) } else { output::print(write) }
     }
 
-    pub(super) fn granted(self, done: &Done<Granted>) -> Result<(), Stop> {
+    pub(super) fn granted(self, answer: &GrantAnswer) -> Result<(), Stop> {
+        let done = &answer.done;
         let Granted { account, amount, bucket, new_account, .. } = &done.receipt;
         let new = if *new_account { ", a new account" } else { "" };
         let kind = if *bucket == Bucket::Bonus { "bonus" } else { "paid" };
         let account = one_line(account.as_str()).into_owned();
-        self.print(done, |out| {
+        self.print(answer, |out| {
             writeln!(out, "{ALLOW}granted{ALLOW:#} {amount} {kind} orbs to {account}{new}{}", before(done.repeated))
         })
     }

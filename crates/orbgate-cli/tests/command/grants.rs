@@ -72,7 +72,7 @@ fn both_formats_grant_the_same_once() {
 #[test]
 fn each_error_is_shown_at_its_place_and_nothing_is_granted() {
     let long = "a".repeat(513);
-    let table: [(&str, &[&str]); 14] = [
+    let table: [(&str, &[&str]); 19] = [
         ("", &["1:1: the file is empty"]),
         ("account,amount\n", &["1:1: there is no column `id`"]),
         ("account,amount,id,what,id\n", &["1:19: `what` is not one of", "1:24: a second column `id`"]),
@@ -86,14 +86,27 @@ fn each_error_is_shown_at_its_place_and_nothing_is_granted() {
                 "6:5: 2 values for 3 columns",
             ],
         ),
-        ("account,amount,id\nalice,1,g1\nbob,1,g1\n", &["3:1: the id `g1` is already in line 2"]),
+        ("account,amount,id\nalice,1,g1\nbob,1,g1\n", &["3:7: the id `g1` is already at 2:9"]),
+        // Also if something else is wrong with one of the two.
+        (
+            "account,amount,id\nalice,many,g1\nbob,1,g1\n",
+            &["2:7: `many` is not an amount", "3:7: the id `g1` is already at 2:12"],
+        ),
+        (
+            "{\"account\":\"a\",\"id\":\"g1\"}\n{\"account\":\"a\",\"amount\":1,\"id\":\"g1\"}\n",
+            &["missing field `amount`", "2:32: the id `g1` is already at 1:21"],
+        ),
+        // A quote inside a value is only a quote, and two in a quoted one are one.
+        ("account,amount,id\nal\"ice,many,g1\nbob,1\"0,g2\n", &["2:8: `many` is not", "3:5: `1\"0` is not"]),
+        ("account,amount,id\n\"a\"\",b\",many,g1\n", &["2:9: `many` is not"]),
+        ("account,amount,id\nal\"ice,many,\"g\n1\"\n", &["2:8: `many` is not", "2:13: an id is"]),
         ("account,amount,id,bonus\nalice,1,g1,yes\n", &["2:12: `yes` is neither"]),
         ("account,amount,id,expires\nalice,1,g1,soon\n", &["2:12: `soon` is not a time"]),
         ("account,amount,id\nalice,9007199254740992,g1\n", &["2:7: `9007199254740992` is not an amount"]),
         ("{\"account\":\"a\",\"amount\":1,\"id\":\"g1\"}\n\n{\"account\":\"a\",\n", &["3:15: "]),
         (
             "{\"account\":\"a\",\"amount\":0,\"id\":\"g1\"}\n{\"account\":\"a\",\"amount\":-1,\"id\":\"g2\"}\n",
-            &["1:1: a grant has at least 1 orb", "2:26: "],
+            &["1:25: a grant has at least 1 orb", "2:26: "],
         ),
         ("{\"account\":\"a\",\"amount\":1,\"id\":\"g1\",\"id\":\"g2\"}\n", &["1:40: duplicate field `id`"]),
         ("{\"account\":\"a\",\"amount\":1,\"id\":\"g1\",\"what\":1}\n", &["1:42: unknown field `what`"]),
@@ -236,4 +249,37 @@ fn the_monthly_job_of_the_page_grants_once_a_month() {
         assert!(receipts.iter().all(|one| one["expires_at"] == end && one["repeated"] == true), "{receipts:?}");
         assert_eq!(receipts.len(), 3);
     }
+}
+
+/// A slip in a name opens an account, so it is a warning. The grant is done.
+#[test]
+fn a_new_name_that_looks_like_another_is_a_warning() {
+    let world = World::new();
+    let first = world.run("grant alice 1 --id g1");
+    assert_eq!((first.code, first.err.as_str()), (0, ""));
+    let ran = world.run("grant Alice 1 --id g2");
+    assert_eq!((ran.code, ran.out.as_str()), (0, "granted 1 paid orbs to Alice, a new account\n"));
+    let said = "warning: the new account `Alice` differs from `alice` only by case, spaces or invisible characters\n";
+    assert_eq!(ran.err, said);
+    // Not again, and not of an account that was there.
+    for line in ["grant Alice 1 --id g2", "grant Alice 1 --id g3"] {
+        assert_eq!(world.run(line).err, "", "{line}");
+    }
+    let receipt: Value = serde_json::from_str(&world.run("grant aLice 1 --id g4 --json").out).unwrap();
+    assert_eq!(receipt["similar"], json!(["Alice", "alice"]));
+    let ran = world.grant("account,amount,id\nbob,1,f1\nalice,1,f2\n\"al ice\",1,f3\nBob,1,f4\n".as_bytes());
+    assert_eq!((ran.code, ran.out.lines().next()), (0, Some("granted orbs: 4, in 4 grants")), "{ran:?}");
+    let lines: Vec<_> = ran.err.lines().collect();
+    assert_eq!(lines.len(), 3, "{ran:?}");
+    for said in
+        [":2: the new account `bob` differs from `Bob` only", ":4: the new account `al ice` differs from", ":5: "]
+    {
+        assert!(lines.iter().any(|line| line.starts_with("warning: ") && line.contains(said)), "{said}: {ran:?}");
+    }
+    fs::write(world.path("grants"), "account,amount,id\ncarol,1,f5\nCAROL,1,f6\ncarol,1,f7\n").unwrap();
+    let ran = world.run(&format!("grant --from {} --json", world.path("grants")));
+    let mut receipts: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    receipts.sort_by_key(|receipt| receipt["id"].to_string());
+    let similar: Vec<_> = receipts.iter().map(|receipt| receipt["similar"].clone()).collect();
+    assert_eq!(similar, [json!(["CAROL"]), json!(["carol"]), Value::Null], "{ran:?}");
 }

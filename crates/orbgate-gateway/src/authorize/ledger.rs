@@ -179,6 +179,10 @@ impl<L: Ledger> Ledger for Watched<L> {
         self.read(self.store.totals(at))
     }
 
+    fn names(&self, after: &str, limit: usize) -> Result<Vec<AccountId>, Error> {
+        self.read(self.store.names(after, limit))
+    }
+
     fn expire(&self) -> Result<(), Error> {
         self.store.expire()
     }

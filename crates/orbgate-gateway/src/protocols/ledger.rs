@@ -11,8 +11,8 @@ use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use orbgate_ledger::{
-    AccountId, Accounts, Answer, Command, Cursor, Done, Each, Entries, Error, Extended, Freeze, Grant, HoldAnswer,
-    Ledger, Listing, Millis, Note, Part, Refund, Refusal, Revoke, Settled,
+    AccountId, Accounts, Answer, Command, Cursor, Done, Each, Entries, Error, Extended, Freeze, Grant, Granted,
+    HoldAnswer, Ledger, Listing, Millis, Note, Part, Period, Refund, Refusal, Revoke, Settled,
 };
 use orbgate_yaml::Object;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,7 @@ use crate::authorize::state::State;
 use crate::config::Role;
 use crate::protocols::authorizer::Authorizer;
 use crate::protocols::body::{Unread, whole};
+use crate::protocols::grants;
 use crate::protocols::service::{Protocol, Service};
 
 /// The maximum size of a message, in bytes.
@@ -191,7 +192,7 @@ async fn answered(
     let author = author.clone();
     let command = match endpoint {
         Endpoint::Hold => Command::Hold(read(body)?),
-        Endpoint::Grant => Command::Grant(Grant { author, ..read(body)? }),
+        Endpoint::Grant => return granted(store, &author, body).await,
         Endpoint::Revoke => Command::Revoke(Revoke { author, ..read(body)? }),
         Endpoint::Refund => Command::Refund(Refund { author, ..read(body)? }),
         Endpoint::Freeze => Command::Freeze(Freeze { author, ..read(body)? }),
@@ -218,24 +219,63 @@ async fn answered(
         }
     };
     Ok(match ended(begun(store, command)).await {
-        Ok(Answer::Granted(done)) => json(StatusCode::OK, &done),
         Ok(Answer::Revoked(done)) => json(StatusCode::OK, &done),
         Ok(Answer::Refunded(done)) => json(StatusCode::OK, &done),
         Ok(Answer::Frozen(done)) => json(StatusCode::OK, &done),
         Ok(Answer::Hold(answer)) => json(StatusCode::OK, &answer),
         Ok(Answer::Balance(balance)) => json(StatusCode::OK, &balance),
         Ok(Answer::Holds(holds)) => json(StatusCode::OK, &holds),
-        Ok(Answer::Extended(_) | Answer::Settled(_)) => not_done(&unasked()),
+        Ok(Answer::Granted(_) | Answer::Extended(_) | Answer::Settled(_)) => not_done(&unasked()),
         Err(error) => not_done(&error),
     })
 }
 
-/// Does several commands in order, and in as few commits as the store can. Each has its own answer.
+/// Does a grant, or several in order. If one of several can't be read, none is done.
+async fn granted(store: &Arc<dyn Ledger>, author: &Note, body: &[u8]) -> Result<HttpAnswer, Refused> {
+    let are_several = body.trim_ascii_start().starts_with(b"[");
+    let commands = if are_several { grants::several(body).map_err(invalid)? } else { vec![read(body)?] };
+    let commands = commands.into_iter().map(|grant| Command::Grant(Grant { author: author.clone(), ..grant }));
+    let done = all(store, commands.collect(), granted_of).await;
+    let opened = done.iter().flatten().filter(|done| done.opens());
+    let similar = grants::names(store, opened.map(|done| done.receipt.account.clone()).collect()).await;
+    let mut answers = done.into_iter().map(|done| done.map(|done| grants::told(done, &similar)));
+    if are_several {
+        return Ok(json(StatusCode::OK, &answers.map(each_of).collect::<Vec<_>>()));
+    }
+    Ok(match answers.next() {
+        Some(Ok(answer)) => json(StatusCode::OK, &answer),
+        Some(Err(error)) => not_done(&error),
+        None => return Err(invalid("there is no grant".to_owned())),
+    })
+}
+
+fn granted_of(answer: Answer) -> Option<Done<Granted>> {
+    match answer {
+        Answer::Granted(done) => Some(done),
+        _ => None,
+    }
+}
+
+/// Does several commands in order. Each has its own answer.
 async fn each<R: Serialize>(
     store: &Arc<dyn Ledger>,
     commands: Vec<Command>,
     receipt: fn(Answer) -> Option<R>,
 ) -> HttpAnswer {
+    let answers = all(store, commands, receipt).await;
+    json(StatusCode::OK, &answers.into_iter().map(each_of).collect::<Vec<_>>())
+}
+
+fn each_of<R>(answer: Result<R, Error>) -> Each<R> {
+    answer.map_or_else(|error| Each::Refused(Refusal::from(&error)), Each::Done)
+}
+
+/// Does several commands in order, and in as few commits as the store can.
+async fn all<R>(
+    store: &Arc<dyn Ledger>,
+    commands: Vec<Command>,
+    receipt: fn(Answer) -> Option<R>,
+) -> Vec<Result<R, Error>> {
     // A store that keeps the order has them all at once. Otherwise each waits for the one before: only the store knows which of
     // them concern one account.
     let until = patience();
@@ -245,13 +285,9 @@ async fn each<R: Serialize>(
         if store.keeps_order() { waiting.drain(..).map(begin).collect() } else { VecDeque::new() };
     let mut answers = Vec::with_capacity(begun.len().saturating_add(waiting.len()));
     while let Some(command) = begun.pop_front().or_else(|| waiting.pop_front().map(begin)) {
-        let answer = ended(command).await.and_then(|answer| receipt(answer).ok_or_else(unasked));
-        answers.push(match answer {
-            Ok(receipt) => Each::Done(receipt),
-            Err(error) => Each::Refused(Refusal::from(&error)),
-        });
+        answers.push(ended(command).await.and_then(|answer| receipt(answer).ok_or_else(unasked)));
     }
-    json(StatusCode::OK, &answers)
+    answers
 }
 
 fn extended(answer: Answer) -> Option<Done<Extended>> {
@@ -270,7 +306,7 @@ fn settled(answer: Answer) -> Option<Done<Settled>> {
 
 async fn entries(store: &Arc<dyn Ledger>, request: After) -> HttpAnswer {
     let After { after, limit, account, from, to } = request;
-    let (after, limit) = (Cursor::new(after), limit.clamp(1, MOST));
+    let (after, limit, period) = (Cursor::new(after), limit.clamp(1, MOST), Period { from, to });
     let page = move |store: &dyn Ledger| {
         let page = match account {
             Some(account) => store.entries_of(&account, &after, limit)?,
@@ -278,7 +314,7 @@ async fn entries(store: &Arc<dyn Ledger>, request: After) -> HttpAnswer {
         };
         // The cursor is after all that were read.
         let mut page = Entries::from(page);
-        page.entries.retain(|entry| from.is_none_or(|from| from <= entry.at) && to.is_none_or(|to| entry.at < to));
+        page.entries.retain(|entry| period.has(entry.at));
         Ok(page)
     };
     reading(store, "entries", page).await

@@ -3,6 +3,7 @@
 pub(crate) mod authorizer;
 pub(crate) mod authzen;
 mod body;
+mod grants;
 pub(crate) mod grpc;
 pub(crate) mod ledger;
 pub(crate) mod service;

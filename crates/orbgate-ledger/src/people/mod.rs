@@ -38,7 +38,7 @@ pub struct Listed {
     /// Its orbs.
     #[serde(flatten)]
     pub balance: Balance,
-    /// The time of the last command that moved its orbs or froze it. Null if its last 16 movements are all expiries.
+    /// The time of the last command that moved its orbs or froze it. Each account has one: the grant that opened it. Expiries don't count.
     pub last_used: Option<Millis>,
 }
 
@@ -59,6 +59,30 @@ impl Accounts {
     pub fn new(accounts: Vec<Listed>, limit: usize) -> Self {
         let last = accounts.last().filter(|_| accounts.len() >= limit);
         Self { next: last.map(|listed| listed.balance.account.clone()), accounts }
+    }
+}
+
+/// The times from one to before another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "callers make it")]
+pub struct Period {
+    /// At this time or later.
+    pub from: Option<Millis>,
+    /// Before this time.
+    pub to: Option<Millis>,
+}
+
+impl Period {
+    /// Whether it is all times.
+    #[must_use]
+    pub const fn is_all(self) -> bool {
+        self.from.is_none() && self.to.is_none()
+    }
+
+    /// Whether it has this time.
+    #[must_use]
+    pub fn has(self, at: Millis) -> bool {
+        self.from.is_none_or(|from| from <= at) && self.to.is_none_or(|to| at < to)
     }
 }
 
@@ -100,6 +124,12 @@ impl Part {
     pub const fn newest(account: AccountId) -> Self {
         let (after, before, from, to) = (None, None, None, None);
         Self { account, after, before, from, to, grants_after: 0, limit: usual_limit() }
+    }
+
+    /// The times of its movements.
+    #[must_use]
+    pub const fn period(&self) -> Period {
+        Period { from: self.from, to: self.to }
     }
 }
 

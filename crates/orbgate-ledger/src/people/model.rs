@@ -4,7 +4,7 @@ use crate::answer::Entry;
 use crate::cause::Cause;
 use crate::error::Error;
 use crate::model::{Model, Rows};
-use crate::people::read::{Due, MOST_DUE, ReadRows, accounts, statement, totals};
+use crate::people::read::{Due, ReadRows, accounts, statement, totals};
 use crate::people::{Listed, Listing, Part, Statement, Totals};
 use crate::plan::{self, AccountRow, GrantRow, Stop, Tables as _, broken};
 use crate::value::{AccountId, Bucket, Millis, Orbs};
@@ -73,7 +73,7 @@ impl ReadRows for Copied {
     }
 
     fn due(&mut self, account: AccountRow, until: Millis) -> Result<Due, Stop> {
-        let (account, entries, grants) = plan::due(&mut self.rows, account, until, MOST_DUE)?;
+        let (account, entries, grants) = plan::due(&mut self.rows, account, until)?;
         let entries = entries.iter().map(|row| self.rows.entry(row)).collect::<Result<_, _>>()?;
         Ok(Due { account, entries, grants })
     }
@@ -87,6 +87,11 @@ impl ReadRows for Copied {
     fn entries(&mut self, account: &AccountRow, first: u64, last: u64) -> Result<Vec<Entry>, Stop> {
         let entries = self.rows.entries.iter().filter(|row| row.account == account.key);
         entries.filter(|row| (first..=last).contains(&row.seq)).map(|row| self.rows.entry(row)).collect()
+    }
+
+    fn last_command(&mut self, account: &AccountRow) -> Result<Option<Millis>, Stop> {
+        let entries = self.rows.entries.iter().filter(|row| row.account == account.key && row.cause.is_command());
+        Ok(entries.max_by_key(|row| row.seq).map(|row| row.at))
     }
 
     fn moved(&mut self, until: Millis, add: &mut dyn FnMut(Cause, Bucket, [i128; 3])) -> Result<(), Stop> {

@@ -9,12 +9,6 @@ use crate::people::{Left, Listed, Listing, Movement, Part, Statement, Sums, Tota
 use crate::plan::{self, AccountRow, GrantRow, Stop};
 use crate::value::{AccountId, Bucket, Millis, Orbs};
 
-/// How many expiries that aren't written an account may have for a read.
-pub(crate) const MOST_DUE: usize = 10_000;
-
-/// How many movements of an account are read to find its last use.
-const LAST: u64 = 16;
-
 /// The accounts of a read.
 const PAGE: usize = 100;
 
@@ -55,28 +49,27 @@ pub(crate) trait ReadRows {
     fn open_grants(&mut self, account: i64, after: u64, limit: usize) -> Result<Vec<GrantRow>, Self::Failed>;
     /// The entries of an account with these numbers.
     fn entries(&mut self, account: &AccountRow, first: u64, last: u64) -> Result<Vec<Entry>, Self::Failed>;
+    /// The time of the newest entry of an account that a command has made.
+    fn last_command(&mut self, account: &AccountRow) -> Result<Option<Millis>, Self::Failed>;
     /// Adds the changes of all entries at this time or before: of each cause and bucket those of available, held and captured orbs.
     fn moved(&mut self, until: Millis, add: &mut dyn FnMut(Cause, Bucket, [i128; 3])) -> Result<(), Self::Failed>;
 }
 
 pub(crate) fn accounts<S: ReadRows>(rows: &mut S, listing: &Listing) -> Result<Vec<Listed>, S::Failed> {
     let now = rows.now();
-    let found = rows.accounts(&listing.prefix, &listing.after, listing.limit)?;
+    // No name has a control character, and PostgreSQL takes no text with NUL. The names after one with it are those after its beginning.
+    let after = listing.after.split('\0').next().unwrap_or_default();
+    if listing.prefix.chars().any(char::is_control) {
+        return Ok(Vec::new());
+    }
+    let found = rows.accounts(&listing.prefix, after, listing.limit)?;
     // In the order of bytes, those with the prefix come one after the other.
     let found = found.into_iter().take_while(|account| account.id.as_str().starts_with(&listing.prefix));
     found.map(|account| listed(rows, account, now)).collect()
 }
 
 fn listed<S: ReadRows>(rows: &mut S, account: AccountRow, now: Millis) -> Result<Listed, S::Failed> {
-    let mut last_used = None;
-    let first = account.seq.saturating_sub(LAST).saturating_add(1);
-    for seq in (first..=account.seq).rev() {
-        let entry = rows.entries(&account, seq, seq)?.pop();
-        last_used = entry.filter(|entry| entry.cause.is_command()).map(|entry| entry.at);
-        if last_used.is_some() {
-            break;
-        }
-    }
+    let last_used = rows.last_command(&account)?;
     let due = rows.due(account, now)?;
     Ok(Listed { balance: plan::balance_of(&due.account)?, last_used })
 }
@@ -97,7 +90,8 @@ pub(crate) fn statement<S: ReadRows>(rows: &mut S, part: &Part) -> Result<Statem
     };
     let written = if first <= row.seq { rows.entries(&row, first, last.min(row.seq))? } else { Vec::new() };
     let unwritten = due.entries.iter().filter(|entry| (first..=last).contains(&entry.seq));
-    let is_wanted = |entry: &Entry| part.wants(entry.at);
+    let period = part.period();
+    let is_wanted = |entry: &Entry| period.has(entry.at);
     let movements = written.iter().chain(unwritten).filter(|entry| is_wanted(entry));
     Ok(Statement {
         at: now,
@@ -108,14 +102,6 @@ pub(crate) fn statement<S: ReadRows>(rows: &mut S, part: &Part) -> Result<Statem
         earlier: (first > 1 && first <= last).then_some(first),
         later: (last < due.account.seq && first <= last).then_some(last),
     })
-}
-
-impl Part {
-    /// Whether it has movements of this time.
-    #[must_use]
-    pub fn wants(&self, at: Millis) -> bool {
-        self.from.is_none_or(|from| from <= at) && self.to.is_none_or(|to| at < to)
-    }
 }
 
 fn left<S: ReadRows>(
@@ -220,7 +206,7 @@ pub(crate) fn totals<S: ReadRows>(rows: &mut S, at: Option<Millis>) -> Result<To
     let latest = Millis::new(rows.now().get().saturating_sub(MINUTE)).unwrap_or_default();
     let at = at.unwrap_or(latest);
     if at > latest {
-        return Err(Stop::from(Error::TooRecent).into());
+        return Err(Stop::from(Error::TooRecent(latest)).into());
     }
     let (mut paid, mut bonus) = (Sum::default(), Sum::default());
     let mut add = |cause, bucket, changes| match bucket {

@@ -491,23 +491,16 @@ impl Open {
 }
 
 /// What has expired in an account by this time and isn't written: the account as it will be, its entries, and the grants that change.
-/// Writes nothing. Refused if it is more than `most`.
+/// Writes nothing. However much it is, it is read at once, as for a balance.
 #[allow(clippy::type_complexity, reason = "it is put together where it is read")]
 pub(crate) fn due(
     tables: &mut impl Tables,
     account: AccountRow,
     until: Millis,
-    most: usize,
 ) -> Result<(AccountRow, Vec<EntryRow>, BTreeMap<u64, GrantRow>), Stop> {
     let mut open = Open::unwritten(account, until);
     if open.account.is_due(until) {
-        open.end_due(tables, most.saturating_add(1))?;
-    }
-    if open.entries.len() > most {
-        let account = &open.account.id;
-        let why =
-            format!("over {most} expiries of account `{account}` aren't written: `orbgate orbs expire` writes them");
-        return Err(Error::Unknown(why).into());
+        open.end_due(tables, usize::MAX)?;
     }
     let changed = open.grants.into_iter().filter(|(_, (_, is_changed))| *is_changed);
     Ok((open.account, open.entries, changed.map(|(seq, (grant, _))| (seq, grant)).collect()))

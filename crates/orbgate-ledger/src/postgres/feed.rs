@@ -74,6 +74,18 @@ fn last_until(client: &mut Client) -> Result<Millis, Failed> {
     Ok(until.flatten().unwrap_or_default())
 }
 
+/// The time that a standby has reached; none for a primary. What is committed later on the primary isn't earlier than both the time that
+/// a writer has left and, but for commands that take long, the last commit.
+pub(crate) fn reached(client: &mut Client) -> Result<Option<Millis>, Failed> {
+    let sql = "SELECT pg_is_in_recovery(), floor(extract(epoch FROM pg_last_xact_replay_timestamp()) * 1000)::bigint";
+    let row = client.query_one(sql, &[])?;
+    if !row.get::<_, bool>(0) {
+        return Ok(None);
+    }
+    let replayed = row.optional_time(1).map_err(strange)?.unwrap_or_default();
+    Ok(Some(last_until(client)?.max(replayed)))
+}
+
 /// Those of these writers that still run.
 pub(crate) fn running(client: &mut Client, writers: &[String]) -> Result<Vec<String>, Failed> {
     let now = client.query(WRITERS, &[])?;
@@ -199,7 +211,7 @@ fn number_of(client: &mut Client, cursor: &Cursor) -> Result<Option<i64>, Failed
     Ok(rows.first().map(|row| row.get(0)))
 }
 
-/// Selects entries with their names, as JSON. `$1` is [`of_holds`].
+/// Selects entries with their names, as JSON. `$1` is [`of_holds`]. A line whose grant isn't there has no name, which is damage.
 macro_rules! named {
     ($columns:literal, $rest:literal) => {
         concat!(
@@ -213,7 +225,7 @@ macro_rules! named {
             'lines', coalesce((SELECT jsonb_agg(jsonb_build_object('grant', g.id, 'bucket', g.bucket, 'available', l->1, \
                 'held', l->2, 'captured', l->3) ORDER BY g.seq) \
                 FROM jsonb_array_elements(e.lines) AS l \
-                JOIN orbs.grants AS g ON g.account = e.account AND g.seq = (l->>0)::bigint), '[]'))::text FROM ",
+                LEFT JOIN orbs.grants AS g ON g.account = e.account AND g.seq = (l->>0)::bigint), '[]'))::text FROM ",
             $rest
         )
     };

@@ -50,8 +50,10 @@ const QUEUE: usize = 4096;
 pub struct Postgres {
     jobs: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
-    /// For entries and verification.
+    /// For reads that take little time.
     reader: Shared<Connection>,
+    /// For those of the whole ledger, which others don't wait for. It connects with the first one.
+    long: Shared<Connection>,
     /// How many holds the thread has released.
     expired: Arc<AtomicU64>,
 }
@@ -151,6 +153,7 @@ impl Postgres {
         reader.prepare(order)?;
         let (jobs, queue) = mpsc::sync_channel::<Job>(QUEUE);
         let (numbers, numberer) = Numbers::start(Connection::new(settings.another(), clock.clone()), is_writer)?;
+        let long = Shared::new(Connection::new(settings.another(), clock.clone()));
         let connection = Connection::new(settings, clock);
         let expired = Arc::clone(&connection.expired);
         let work = move || {
@@ -160,7 +163,7 @@ impl Postgres {
         };
         let thread = thread::Builder::new().name("orbs".to_owned()).spawn(work);
         let thread = thread.map_err(|error| Error::Unknown(format!("cannot start a thread: {error}")))?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread), reader: Shared::new(reader), expired })
+        Ok(Self { jobs: Some(jobs), thread: Some(thread), reader: Shared::new(reader), long, expired })
     }
 }
 
@@ -214,7 +217,11 @@ impl Ledger for Postgres {
     }
 
     fn totals(&self, at: Option<Millis>) -> Result<Totals, Error> {
-        self.reader.lock().map_err(|_| gone())?.read(|rows| totals(rows, at))
+        self.long.lock().map_err(|_| gone())?.read(|rows| totals(rows, at))
+    }
+
+    fn names(&self, after: &str, limit: usize) -> Result<Vec<AccountId>, Error> {
+        self.reader.lock().map_err(|_| gone())?.names(after, limit)
     }
 
     fn keeps_order(&self) -> bool {
@@ -222,7 +229,7 @@ impl Ledger for Postgres {
     }
 
     fn verify(&self) -> Result<Faults, Error> {
-        let mut reader = self.reader.lock().map_err(|_| gone())?;
+        let mut reader = self.long.lock().map_err(|_| gone())?;
         verify::verify(&mut reader)
     }
 }
@@ -235,7 +242,9 @@ impl Drop for Postgres {
             let _ = thread.join();
         }
         // The client runs a loop of its own to close its connection, which can't be inside another.
-        thread::scope(|scope| drop(scope.spawn(|| self.reader.get_mut().map(Connection::close)).join()));
+        for reader in [&mut self.reader, &mut self.long] {
+            thread::scope(|scope| drop(scope.spawn(|| reader.get_mut().map(Connection::close)).join()));
+        }
     }
 }
 

@@ -273,6 +273,10 @@ impl Connection {
         read
     }
 
+    pub(crate) fn names(&mut self, after: &str, most: usize) -> Result<Vec<AccountId>, Error> {
+        self.again(|client| reading(client, |client| people::names(client, after, most)))
+    }
+
     /// Whether the time passes by itself.
     pub(crate) fn runs(&self) -> bool {
         self.watched.runs()

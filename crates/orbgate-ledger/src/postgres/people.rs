@@ -7,7 +7,7 @@ use crate::answer::Entry;
 use crate::cause::Cause;
 use crate::columns::{self, Columns};
 use crate::model::Rows;
-use crate::people::read::{Due, MOST_DUE, ReadRows};
+use crate::people::read::{Due, ReadRows};
 use crate::plan::{self, AccountRow, GrantRow};
 use crate::postgres::client::{Client, Parameters};
 use crate::postgres::columns::Strange;
@@ -40,8 +40,16 @@ pub(crate) fn read<T>(
     client.transaction(BEGIN, |client| {
         let (now, _) = rows::time(client, time)?;
         let now = watched.shown(client, now)?;
+        let now = feed::reached(client)?.map_or(now, |reached| reached.min(now));
         work(&mut Read { client, now })
     })
+}
+
+/// The names of accounts after one, in the order of their bytes.
+pub(crate) fn names(client: &mut Client, after: &str, most: usize) -> Result<Vec<AccountId>, Failed> {
+    let sql = "SELECT id FROM orbs.account WHERE id > $1 AND seq > 0 ORDER BY id LIMIT $2";
+    let rows = client.query(sql, &[(&after, Type::TEXT), (&count(most), Type::INT8)])?;
+    rows.iter().map(|row| row.name(0, AccountId::new).map_err(strange)).collect()
 }
 
 impl Read<'_> {
@@ -95,19 +103,18 @@ impl ReadRows for Read<'_> {
             return Ok(Due::nothing(account));
         }
         let (key, time) = (account.key, number(until.max(account.clock).get()));
-        let most = count(MOST_DUE.saturating_add(1));
-        let parameters: Parameters<'_> = &[(&key, Type::INT8), (&time, Type::INT8), (&most, Type::INT8)];
+        let parameters: Parameters<'_> = &[(&key, Type::INT8), (&time, Type::INT8)];
         let mut rows = Rows::default();
         let sql = concat!(
             "SELECT ",
             select!(hold),
-            " FROM orbs.hold WHERE account = $1 AND state = 'pending' AND expires_at <= $2 ORDER BY expires_at, id LIMIT $3"
+            " FROM orbs.hold WHERE account = $1 AND state = 'pending' AND expires_at <= $2 ORDER BY expires_at, id"
         );
         let holds = self.all(sql, parameters, columns::hold)?;
         let sql = concat!(
             "SELECT ",
             select!(grants),
-            " FROM orbs.grants WHERE account = $1 AND is_open AND expires_at <= $2 ORDER BY expires_at, seq LIMIT $3"
+            " FROM orbs.grants WHERE account = $1 AND is_open AND expires_at <= $2 ORDER BY expires_at, seq"
         );
         let mut grants = self.all(sql, parameters, columns::grant)?;
         let lines: Vec<_> = holds.iter().flat_map(|hold| hold.lines.iter().map(|(seq, _)| number(*seq))).collect();
@@ -116,7 +123,7 @@ impl ReadRows for Read<'_> {
         rows.accounts.insert(key, account.clone());
         rows.holds.extend(holds.into_iter().map(|hold| (hold.id.clone(), hold)));
         rows.grants.extend(grants.into_iter().map(|grant| ((key, grant.seq), grant)));
-        let (account, entries, grants) = plan::due(&mut rows, account, until, MOST_DUE)?;
+        let (account, entries, grants) = plan::due(&mut rows, account, until)?;
         let entries = entries.iter().map(|row| rows.entry(row)).collect::<Result<_, _>>()?;
         Ok(Due { account, entries, grants })
     }
@@ -136,6 +143,12 @@ impl ReadRows for Read<'_> {
         feed::entries_between(self.client, account.key, first, last)
     }
 
+    fn last_command(&mut self, account: &AccountRow) -> Result<Option<Millis>, Failed> {
+        let sql = "SELECT at FROM orbs.entry WHERE account = $1 AND cause = ANY ($2) ORDER BY seq DESC LIMIT 1";
+        let parameters: Parameters<'_> = &[(&account.key, Type::INT8), (&Cause::of_commands(), Type::TEXT_ARRAY)];
+        Ok(self.all(sql, parameters, |row| row.time(0))?.pop())
+    }
+
     fn moved(&mut self, until: Millis, add: &mut dyn FnMut(Cause, Bucket, [i128; 3])) -> Result<(), Failed> {
         let end =
             self.client.query_one("SELECT coalesce(max(position), 0) FROM orbs.entry", &[])?.key(0).map_err(strange)?;
@@ -145,8 +158,9 @@ impl ReadRows for Read<'_> {
             let last = after.saturating_add(ENTRIES);
             // The sums of so many can be too large for an integer.
             let sql = "SELECT e.cause, g.bucket, sum((l->>1)::bigint)::text, sum((l->>2)::bigint)::text, sum((l->>3)::bigint)::text \
-                FROM orbs.entry AS e, jsonb_array_elements(e.lines) AS l, orbs.grants AS g \
-                WHERE e.position > $1 AND e.position <= $2 AND e.at <= $3 AND g.account = e.account AND g.seq = (l->>0)::bigint \
+                FROM orbs.entry AS e CROSS JOIN jsonb_array_elements(e.lines) AS l \
+                LEFT JOIN orbs.grants AS g ON g.account = e.account AND g.seq = (l->>0)::bigint \
+                WHERE e.position > $1 AND e.position <= $2 AND e.at <= $3 \
                 GROUP BY e.cause, g.bucket";
             let parameters: Parameters<'_> = &[(&after, Type::INT8), (&last, Type::INT8), (&until, Type::INT8)];
             let sums = self.all(sql, parameters, |row| {
@@ -154,6 +168,7 @@ impl ReadRows for Read<'_> {
                 for (change, at) in changes.iter_mut().zip(2..) {
                     *change = row.text(at)?.parse().map_err(|_| Strange)?;
                 }
+                // A line whose grant isn't there has no bucket, which is damage.
                 Ok((row.word(0, Cause::from_name)?, row.word(1, Bucket::from_name)?, changes))
             })?;
             sums.into_iter().for_each(|(cause, bucket, changes)| add(cause, bucket, changes));

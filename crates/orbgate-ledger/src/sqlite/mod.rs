@@ -15,6 +15,8 @@ use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 
+use rusqlite::Connection;
+
 use crate::answer::{ClockState, Cursor, Entry, Page};
 use crate::command::Command;
 use crate::error::Error;
@@ -39,6 +41,7 @@ pub struct Sqlite {
     path: PathBuf,
     jobs: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
+    writes: bool,
     stopped: Arc<OnceLock<String>>,
     /// How many holds the writer has released.
     expired: Arc<AtomicU64>,
@@ -67,14 +70,44 @@ impl Sqlite {
     /// As for [`Sqlite::open`], or the ledger was created with another order.
     pub fn open_with(path: &Path, order: Option<Order>, clock: Arc<dyn Clock>) -> Result<Self, Error> {
         let (connection, order) = open::writer(path, order)?;
+        Self::start(path, (connection, true), order, clock)
+    }
+
+    /// Opens a ledger that is there, for whoever only reads: it writes nothing, also not what has expired, and refuses commands that
+    /// write. A file of an older version is brought up to date first.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be opened, or isn't a ledger.
+    pub fn open_to_read(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_to_read_with(path.as_ref(), Arc::new(SystemClock))
+    }
+
+    /// The same with another clock than the system's.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sqlite::open_to_read`].
+    pub fn open_to_read_with(path: &Path, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        let connection = open::only_reader(path)?;
+        // It takes no orbs, so their order doesn't matter.
+        Self::start(path, (connection, false), Order::default(), clock)
+    }
+
+    fn start(
+        path: &Path,
+        (connection, writes): (Connection, bool),
+        order: Order,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, Error> {
         let (jobs, queue) = mpsc::sync_channel(QUEUE);
         let stopped = Arc::new(OnceLock::new());
         let expired = Arc::default();
         let told = (Arc::clone(&stopped), Arc::clone(&expired));
-        let work = move || Writer::new(connection, order, clock, queue, told).work();
+        let work = move || Writer::new((connection, writes), order, clock, queue, told).work();
         let thread = thread::Builder::new().name("orbs".to_owned()).spawn(work);
         let thread = thread.map_err(|error| Error::Unknown(format!("cannot start a thread: {error}")))?;
-        Ok(Self { path: path.to_owned(), jobs: Some(jobs), thread: Some(thread), stopped, expired })
+        Ok(Self { path: path.to_owned(), jobs: Some(jobs), thread: Some(thread), writes, stopped, expired })
     }
 
     /// Copies the ledger into a new file while commands run. The copy is durable and complete, and has every command that
@@ -110,6 +143,11 @@ impl Sqlite {
         Ok(Page { entries: entries.collect(), complete_until: due.map_or(now, |due| due.min(now)) })
     }
 
+    /// The time for people. Whoever only reads doesn't know whether another process writes, and shows what is committed now.
+    fn time(&self) -> Result<Millis, Error> {
+        self.wait(if self.writes { Job::Time } else { Job::Now })
+    }
+
     fn wait<A: Send + 'static>(&self, job: impl FnOnce(SyncSender<Result<A, Error>>) -> Job) -> Result<A, Error> {
         let (done, wait) = mpsc::sync_channel(1);
         let jobs = self.jobs.as_ref().ok_or_else(gone)?;
@@ -140,15 +178,19 @@ impl Ledger for Sqlite {
     }
 
     fn accounts(&self, listing: &Listing) -> Result<Vec<Listed>, Error> {
-        people::read(&self.path, self.wait(Job::Time)?, |rows| accounts(rows, listing))
+        people::read(&self.path, self.time()?, |rows| accounts(rows, listing))
     }
 
     fn statement(&self, part: &Part) -> Result<Statement, Error> {
-        people::read(&self.path, self.wait(Job::Time)?, |rows| statement(rows, part))
+        people::read(&self.path, self.time()?, |rows| statement(rows, part))
     }
 
     fn totals(&self, at: Option<Millis>) -> Result<Totals, Error> {
-        people::read(&self.path, self.wait(Job::Time)?, |rows| totals(rows, at))
+        people::read(&self.path, self.time()?, |rows| totals(rows, at))
+    }
+
+    fn names(&self, after: &str, limit: usize) -> Result<Vec<AccountId>, Error> {
+        people::names(&self.path, after, limit)
     }
 
     fn expire(&self) -> Result<(), Error> {

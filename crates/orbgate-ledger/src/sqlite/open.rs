@@ -43,6 +43,26 @@ pub(crate) fn writer(path: &Path, order: Option<Order>) -> Result<(Connection, O
     Ok((connection, order))
 }
 
+/// Opens a connection that only reads, of a file that might be older or no ledger.
+pub(crate) fn only_reader(path: &Path) -> Result<Connection, Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let marks = Connection::open_with_flags(path, flags).map_err(Ok).and_then(|connection| {
+        connection.busy_timeout(PATIENCE).map_err(Ok)?;
+        marks(&connection)
+    });
+    let why = match marks {
+        Ok((APPLICATION, version)) if usize::try_from(version).is_ok_and(|version| version < MIGRATIONS.len()) => {
+            writer(path, None)?;
+            return reader(path);
+        }
+        Ok((APPLICATION, _)) => return reader(path),
+        Ok(_) => "it isn't a ledger".to_owned(),
+        Err(Ok(error)) => error.to_string(),
+        Err(Err(why)) => why,
+    };
+    Err(cannot_open(path, &why))
+}
+
 /// Opens a connection that only reads.
 pub(crate) fn reader(path: &Path) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -9,7 +9,7 @@ use crate::cause::Cause;
 use crate::columns::{Columns as _, account, entry, grant};
 use crate::error::Error;
 use crate::feed::{Place, first_after};
-use crate::people::read::{Due, MOST_DUE, ReadRows};
+use crate::people::read::{Due, ReadRows};
 use crate::plan::{self, AccountRow, GrantRow, Stop, Tables as _};
 use crate::sqlite::open;
 use crate::sqlite::rows::{Rows, limit, number, select};
@@ -17,6 +17,14 @@ use crate::value::{AccountId, Bucket, Millis};
 
 /// The entries whose changes a statement adds. The orbs of an account are at most 2^53, so the sums of so many are less than 2^63.
 const ENTRIES: u64 = 1000;
+
+/// The names of accounts after one, in the order of their bytes.
+pub(crate) fn names(path: &Path, after: &str, most: usize) -> Result<Vec<AccountId>, Error> {
+    let connection = open::reader(path)?;
+    let sql = "SELECT id FROM account WHERE id > ?1 AND seq > 0 ORDER BY id LIMIT ?2";
+    let names = Rows::new(&connection).all(sql, params![after, limit(most)], |row| row.name(0, AccountId::new));
+    names.map_err(Stop::error)
+}
 
 /// The rows of a snapshot at a time.
 pub(crate) struct Read<'c> {
@@ -80,7 +88,7 @@ impl ReadRows for Read<'_> {
         if !account.is_due(until) {
             return Ok(Due::nothing(account));
         }
-        let (account, entries, grants) = plan::due(&mut self.rows, account, until, MOST_DUE)?;
+        let (account, entries, grants) = plan::due(&mut self.rows, account, until)?;
         let entries = entries.iter().map(|row| self.rows.named(row)).collect::<Result<_, _>>()?;
         Ok(Due { account, entries, grants })
     }
@@ -97,6 +105,13 @@ impl ReadRows for Read<'_> {
         rows.iter().map(|row| self.rows.named(row)).collect()
     }
 
+    fn last_command(&mut self, account: &AccountRow) -> Result<Option<Millis>, Stop> {
+        let causes = serde_json::Value::from(Cause::of_commands()).to_string();
+        let sql = "SELECT at FROM entry WHERE account = ?1 AND cause IN (SELECT value FROM json_each(?2)) \
+            ORDER BY seq DESC LIMIT 1";
+        self.rows.one(sql, params![account.key, causes], |row| row.time(0))
+    }
+
     fn moved(&mut self, until: Millis, add: &mut dyn FnMut(Cause, Bucket, [i128; 3])) -> Result<(), Stop> {
         let end = self.rows.one("SELECT ifnull(max(number), 0) FROM entry", (), |row| row.number(0))?.unwrap_or(0);
         let mut after = 0_u64;
@@ -105,7 +120,7 @@ impl ReadRows for Read<'_> {
             // CROSS: the entries are read in their order.
             let sql = "SELECT cause, bucket, sum(line.value ->> 1), sum(line.value ->> 2), sum(line.value ->> 3) \
                 FROM entry CROSS JOIN json_each(lines) AS line \
-                CROSS JOIN grants ON grants.account = entry.account AND grants.seq = line.value ->> 0 \
+                LEFT JOIN grants ON grants.account = entry.account AND grants.seq = line.value ->> 0 \
                 WHERE number > ?1 AND number <= ?2 AND entry.at <= ?3 GROUP BY cause, bucket";
             let sums = self.rows.all(sql, params![number(after)?, number(last)?, number(until.get())?], |row| {
                 let changes = [row.key(2)?, row.key(3)?, row.key(4)?].map(i128::from);

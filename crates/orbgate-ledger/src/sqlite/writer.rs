@@ -61,6 +61,8 @@ pub(crate) struct Writer {
     expiring: Vec<SyncSender<Result<(), Error>>>,
     /// How many commits of commands there were since something that has expired was written.
     since: usize,
+    /// Whether it writes. Otherwise its connection only reads.
+    writes: bool,
     /// Why the ledger has stopped.
     stopped: Arc<OnceLock<String>>,
     /// How many holds it has released, because they had expired.
@@ -72,7 +74,7 @@ type Done = (Reply, Result<Answer, Error>);
 
 impl Writer {
     pub(crate) fn new(
-        connection: Connection,
+        (connection, writes): (Connection, bool),
         order: Order,
         clock: Arc<dyn Clock>,
         queue: Receiver<Job>,
@@ -80,7 +82,7 @@ impl Writer {
     ) -> Self {
         let (waiting, expiring, watch, since) = (Vec::new(), Vec::new(), Cell::default(), 0);
         let connection = Rc::new(connection);
-        Self { connection, order, clock, watch, queue, waiting, expiring, since, stopped, expired }
+        Self { connection, order, clock, watch, queue, waiting, expiring, since, writes, stopped, expired }
     }
 
     /// Works until the ledger is dropped.
@@ -120,6 +122,7 @@ impl Writer {
 
     fn start(&mut self, job: Job) {
         match job {
+            Job::Run(command, reply) if !self.writes && !command.only_reads() => reply(Err(only_read())),
             Job::Run(command, reply) => {
                 let mut batch = mem::take(&mut self.waiting);
                 let most = batch.len().saturating_add(BATCH);
@@ -127,7 +130,9 @@ impl Writer {
                 let mut next = None;
                 while batch.len() < most.min(MOST_WAITING) && next.is_none() {
                     match self.queue.try_recv() {
-                        Ok(Job::Run(command, reply)) => batch.push((command, reply)),
+                        Ok(Job::Run(command, reply)) if self.writes || command.only_reads() => {
+                            batch.push((command, reply))
+                        }
                         Ok(other) => next = Some(other),
                         Err(_) => break,
                     }
@@ -137,6 +142,7 @@ impl Writer {
                     self.start(job);
                 }
             }
+            Job::Expire(done) if !self.writes => drop(done.send(Err(only_read()))),
             Job::Expire(done) => self.expiring.push(done),
             Job::Time(done) => {
                 let _ = done.send(self.time());
@@ -227,7 +233,7 @@ impl Writer {
     /// Writes a batch of what has expired, if the time passes by itself or a caller waits for it. Whether there is more.
     fn expire_some(&mut self) -> bool {
         self.since = 0;
-        if self.expiring.is_empty() && !self.clock.runs() {
+        if !self.writes || self.expiring.is_empty() && !self.clock.runs() {
             return false;
         }
         let expired = match self.stopped.get() {
@@ -274,10 +280,17 @@ impl Writer {
     }
 
     /// The time, while no transaction runs: those that come later have a later one. If another process writes, that of what is
-    /// committed: time continues from there.
+    /// committed: time continues from there. Whoever only reads can't know whether another process writes.
     fn time(&self) -> Result<Millis, Error> {
         if let Some(why) = self.stopped.get() {
             return Err(Error::Unknown(why.clone()));
+        }
+        let last = || {
+            let last = Rows::new(&self.connection).last_time().map_err(Stop::error)?;
+            Ok(last.unwrap_or_default().min(self.clock.now()))
+        };
+        if !self.writes {
+            return last();
         }
         let failed = |error| Stop::from(error).error();
         self.connection.busy_timeout(Duration::ZERO).map_err(failed)?;
@@ -289,10 +302,7 @@ impl Writer {
         self.connection.busy_timeout(PATIENCE).map_err(failed)?;
         match (probed, time) {
             (Ok(()), Some(time)) => self.shown(time).map_err(Stop::error),
-            (Err(Error::Busy), _) => {
-                let last = Rows::new(&self.connection).last_time().map_err(Stop::error)?;
-                Ok(last.unwrap_or_default().min(self.clock.now()))
-            }
+            (Err(Error::Busy), _) => last(),
             (Err(error), _) => Err(error),
             (Ok(()), None) => Ok(Millis::ZERO),
         }
@@ -327,4 +337,8 @@ impl Writer {
             let _ = self.stopped.set(format!("the ledger has stopped: {why}"));
         }
     }
+}
+
+fn only_read() -> Error {
+    Error::Unknown("the ledger is open only to read".to_owned())
 }

@@ -3,6 +3,7 @@
 mod clock;
 mod delayed;
 mod feed;
+mod people;
 mod pool;
 pub(crate) mod server;
 mod speed;

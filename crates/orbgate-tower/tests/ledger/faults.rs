@@ -66,6 +66,10 @@ impl Ledger for Broken {
         self.ledger.totals(at)
     }
 
+    fn names(&self, after: &str, limit: usize) -> Result<Vec<AccountId>, Error> {
+        self.ledger.names(after, limit)
+    }
+
     fn expire(&self) -> Result<(), Error> {
         self.ledger.expire()
     }
