@@ -74,7 +74,7 @@ orbgate::codes! {
         ProofToken: "proof_token", "the proof is for another token";
         ProofSignature: "proof_signature", "the proof's signature is wrong";
         ProofReplayed: "proof_replayed", "the proof was used before";
-        /// Of this key, or of all keys. See [`Replays`](crate::Replays).
+        /// Of its key, of its token's subject or client, or of all. See [`Replays`](crate::Replays).
         ProofsFull: "proofs_full", "there is no room to remember that the proof was used";
         /// The issuer's introspection endpoint didn't return `"active": true`.
         Inactive: "inactive", "the token is not active";

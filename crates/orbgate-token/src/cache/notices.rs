@@ -9,7 +9,7 @@ use orbgate_yaml::quoted;
 use super::KeyCache;
 use super::snapshot::Noticed;
 
-/// What operators should know of an issuer, to log.
+/// What operators should know of an issuer or of proofs, to log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Notice {
@@ -49,8 +49,8 @@ impl fmt::Display for Notice {
 }
 
 impl KeyCache {
-    /// What has changed since the last call, to log: issuers that can't be fetched or asked, or can be again, and keys that were
-    /// left out of a set. Call it at startup, and after each [`KeyCache::fetched`] that returns `None`.
+    /// What has changed since the last call, to log: issuers that can't be fetched or asked, or can be again, keys that were left
+    /// out of a set, and how many proofs were refused for want of [room](crate::Replays). Call it at startup, and after each [`KeyCache::fetched`] that returns `None`.
     ///
     /// Callers with invented tokens can make an introspection endpoint fail again and again, which is a notice at most once in
     /// every [`cooldown`](crate::FetchSettings::cooldown). A failure that may be due to one token is a warning.
@@ -81,6 +81,14 @@ impl KeyCache {
                 notices.extend(left_out.map(|text| Notice { level: NoticeLevel::Warning, text }));
                 known.warnings = status.warnings;
             }
+        }
+        let refused = self.replays.newly_refused();
+        if refused > 0 {
+            let text = format!(
+                "{refused} DPoP proofs were refused (`proofs_full`), because their key, subject or client had its share of the \
+                 memory of used proofs"
+            );
+            notices.push(Notice { level: NoticeLevel::Warning, text });
         }
         notices
     }

@@ -23,13 +23,15 @@ const BYTES: usize = 8_192;
 const ID_BYTES: usize = 256;
 
 /// How old a proof can be, apart from the allowance for clocks.
-const AGE: Duration = Duration::from_secs(60);
+pub(super) const AGE: Duration = Duration::from_secs(60);
 
 /// A proof of which everything is right but perhaps its signature.
 pub(crate) struct Proof {
     pub(crate) key: ProofKey,
     pub(crate) thumbprint: Hash,
     pub(crate) id: Box<str>,
+    /// When it was issued.
+    pub(crate) issued: Duration,
     /// After which it is no longer accepted.
     pub(crate) expires: Duration,
     /// The signed bytes.
@@ -106,7 +108,7 @@ impl Proof {
         if !can_be(key.algorithm(), &signature, key.signature_bytes()) {
             return Err(TokenError::ProofSignature);
         }
-        Ok(Self { key, thumbprint, id: id.into(), expires, message: message.into(), signature })
+        Ok(Self { key, thumbprint, id: id.into(), issued, expires, message: message.into(), signature })
     }
 
     /// Whether its signature is right.

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use super::confirmation::Confirmation;
 use super::dpop::{Proof, Wanted};
 use super::presented::{Certificate, Presented};
-use super::replays::Replays;
+use super::replays::{Replays, Use};
 use super::url::PublicUrl;
 use crate::bearer::Scheme;
 use crate::error::TokenError;
@@ -111,11 +111,20 @@ impl ProvedBy {
         if !is_signed {
             return Err(TokenError::ProofSignature);
         }
-        let Proof { thumbprint, id, expires, .. } = &self.proof;
+        let Proof { thumbprint: key, id, issued, expires, .. } = &self.proof;
+        let used = Use {
+            key,
+            id,
+            issued: *issued,
+            expires: *expires,
+            issuer: self.token.issuer(),
+            subject: self.token.subject(),
+            client: self.token.client(),
+        };
         match self.repeats {
-            true if replays.knows(thumbprint, id) => {}
+            true if replays.knows(key, id) => {}
             true => return Err(TokenError::ProofReplayed),
-            false => replays.record(thumbprint, id, *expires, now)?,
+            false => replays.record(&used, now)?,
         }
         Ok(self.token)
     }
