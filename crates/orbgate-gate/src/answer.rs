@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use orbgate::Decision;
-use orbgate_token::VerifiedToken;
+use orbgate::{Decision, Reason};
+use orbgate_token::{TokenError, VerifiedToken};
 
+use crate::challenge::with_dpop;
 use crate::credentials::{Credentials, Verified};
 use crate::mcp::call::McpCall;
 
@@ -59,6 +60,21 @@ impl<T> Answer<'_, T> {
     /// [`allows_bonus_orbs`](crate::allows_bonus_orbs). Only the charge of an allow changes.
     pub const fn allowing_bonus_orbs(mut self) -> Self {
         self.decision = self.decision.allowing_bonus_orbs();
+        self
+    }
+
+    /// With a challenge for DPoP with these algorithms, if it is a 401 that has a challenge.
+    pub(crate) fn challenging_dpop(mut self, algorithms: &str) -> Self
+    where
+        T: Verified,
+    {
+        let refused = self.refused().and_then(TokenError::from_code);
+        let is_login = self.decision.reason() == Reason::InsufficientUserAuthentication;
+        let has_token = self.token().is_some() && !is_login;
+        let challenge = self.denial.as_mut().filter(|denial| denial.status == 401);
+        if let Some(value) = challenge.and_then(|denial| denial.www_authenticate.as_mut()) {
+            *value = with_dpop(value, refused, has_token, algorithms).into();
+        }
         self
     }
 

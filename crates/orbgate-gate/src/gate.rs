@@ -3,12 +3,9 @@
 use core::borrow::Borrow;
 use core::time::Duration;
 
-use orbgate::{Engine, Reason};
-use orbgate_token::{
-    AttemptId, Checked, Fetch, FetchError, Judged, KeyCache, Now, Presented, Response, TokenError, Wait,
-};
+use orbgate::Engine;
+use orbgate_token::{AttemptId, Checked, Fetch, FetchError, Judged, KeyCache, Now, Presented, Response, Wait};
 
-use crate::challenge::with_dpop;
 use crate::credentials::{Credentials, Verified};
 use crate::next::Next;
 use crate::request::Request;
@@ -86,20 +83,16 @@ impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
         self.challenged(next).into()
     }
 
-    /// With a challenge for DPoP in each 401 that has one, if a token can be bound to the key of a proof.
+    /// With a challenge for DPoP in each 401 that has one, if a token can be bound to the key of a proof. A request whose body is
+    /// read first takes it along.
     fn challenged<'e>(&self, next: Next<'e>) -> Next<'e> {
+        if !self.keys().takes_dpop() {
+            return next;
+        }
+        let algorithms = self.keys().dpop_algorithms();
         match next {
-            Next::Answer(mut answer) if self.keys().takes_dpop() => {
-                let refused = answer.refused().and_then(TokenError::from_code);
-                let is_login = answer.decision.reason() == Reason::InsufficientUserAuthentication;
-                let has_token = answer.token().is_some() && !is_login;
-                let challenge = answer.denial.as_mut().filter(|denial| denial.status == 401);
-                if let Some(value) = challenge.and_then(|denial| denial.www_authenticate.as_mut()) {
-                    *value = with_dpop(value, refused, has_token, &self.keys().dpop_algorithms()).into();
-                }
-                Next::Answer(answer)
-            }
-            next => next,
+            Next::Answer(answer) => Next::Answer(answer.challenging_dpop(&algorithms)),
+            Next::ReadBody(reading) => Next::ReadBody(reading.challenging_dpop(algorithms.into())),
         }
     }
 

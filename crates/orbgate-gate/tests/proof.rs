@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use orbgate::{Detail, Engine, Policy, Reason};
-use orbgate_gate::{Answer, Challenge, FullChallenge, Gate, Metadata, Request, Rules, Step};
+use orbgate_gate::{Answer, Challenge, FullChallenge, Gate, Matched, Mcp, McpRequest, Metadata, Request, Rules, Step};
 use orbgate_testing::holder::Holder;
 use orbgate_testing::signer::{ISSUER, NOW, Signer, claims, header, issuer, now, with};
 use orbgate_token::{ClaimTest, Derived, FetchSettings, KeyCache, Now, ProofMethod, ProofRules, Verifier};
@@ -258,6 +258,45 @@ fn a_route_can_demand_a_bound_token() {
     let mut flat = Rules::new();
     flat.flat_403 = true;
     assert_eq!(ask(&of(flat), "/a", "read:a", false), missing("Bearer"));
+}
+
+/// The operation that demands a bound token is in the body, which the gate's keys aren't asked about any more.
+#[test]
+fn a_401_that_a_body_decides_has_the_challenge() {
+    let policy = "orbgate: 1\napis: { a: { base_path: /mcp, scopes: { read:a: { orbs: false, and: earned:proved, \
+        routes: [MCP /tools/call/a] }, earned:proved: { routes: [] } } } }\n";
+    let engine = Engine::new(&Policy::from_yaml(policy).unwrap());
+    let call = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#;
+    let ask = |method: ProofMethod, change: fn(&mut Rules)| {
+        let proof = ProofRules::when_bound([method]);
+        let mut world = World::new(Rules::new(), dpop());
+        let derived = Derived::new("earned:proved", [ClaimTest::proof(method)]);
+        let jwks = json!({"keys": [world.signer.jwk("key-1")]}).to_string().into_bytes();
+        let verifier = Verifier::new([issuer().proof(proof).derive([derived]).jwks_file("/keys.json")]).unwrap();
+        let verifier = verifier.with_secrets(|_| Ok(jwks.clone())).unwrap();
+        let verifier = verifier.public_urls(["https://api.example.com"]).unwrap().taking_proofs();
+        let mut rules = Rules::new();
+        rules.mcp = Some(std::sync::Arc::new(Mcp::new("/mcp").unwrap()));
+        change(&mut rules);
+        world.gate = Gate::new(rules, KeyCache::new(verifier, FetchSettings::default()).unwrap());
+        let authorization = format!("Bearer {}", world.signer.token(&header(), &with(claims(), "scope", "read:a")));
+        let authorization = [authorization.as_bytes()];
+        let request = Request { method: b"POST", target: b"/mcp", ..request(&authorization, &[]) };
+        let Step::ReadBody(reading) = world.gate.ask(&engine, &request, time()) else { panic!("its body isn't read") };
+        let rules = world.gate.rules();
+        let headers: &[(&[u8], &[u8])] = &[(b"content-type", b"application/json")];
+        let answer = rules.decide_body(&engine, reading, McpRequest { headers, body: Ok(call) });
+        // Also when the operation is decided once more.
+        let mcp = answer.mcp.as_ref().unwrap();
+        let again = rules.decide_operation(&engine, mcp, answer.credentials.clone(), Matched::Nothing);
+        assert_eq!(again, answer);
+        let (_, status, challenge) = denied(&answer);
+        (status, challenge)
+    };
+    let bearer = "Bearer error=\"invalid_token\"";
+    assert_eq!(ask(ProofMethod::Dpop, |_| ()), (401, format!("{bearer}, DPoP error=\"invalid_token\", {ALGS}")));
+    assert_eq!(ask(ProofMethod::Mtls, |_| ()), (401, bearer.to_owned()));
+    assert_eq!(ask(ProofMethod::Dpop, |rules| rules.flat_403 = true), (403, "Bearer".to_owned()));
 }
 
 #[test]

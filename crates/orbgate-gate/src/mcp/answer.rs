@@ -58,6 +58,7 @@ impl Rules {
                     most_bytes: mcp.most_bytes,
                     page: call.page,
                     credentials,
+                    dpop: None,
                 });
             }
             b"GET" => Some("/stream"),
@@ -77,7 +78,7 @@ impl Rules {
         reading: Reading<T>,
         request: McpRequest<'_>,
     ) -> Answer<'e, T> {
-        let Reading { endpoint, taken, most_bytes: _, page, credentials } = reading;
+        let Reading { endpoint, taken, most_bytes: _, page, credentials, dpop } = reading;
         let Some(mcp) = &self.mcp else {
             return self.answer(engine.deny_malformed(Detail::Form), credentials, None);
         };
@@ -90,6 +91,7 @@ impl Rules {
         let mut call = McpCall {
             endpoint,
             page,
+            dpop,
             code: METHOD_NOT_FOUND,
             session: match headers.has("mcp-session-id") {
                 true if mcp.charge_sessions => Session::Charged,
@@ -128,8 +130,14 @@ impl Rules {
         call: McpCall,
         matched: Matched<'_>,
     ) -> Answer<'e, T> {
+        let dpop = call.dpop.clone();
         let answer = self.answer(decision, credentials, Some(call));
-        self.routed(engine, self.as_mcp(answer), matched)
+        let answer = self.routed(engine, self.as_mcp(answer), matched);
+        // Of any other answer, the gate is the last to see it.
+        match dpop {
+            Some(algorithms) => answer.challenging_dpop(&algorithms),
+            None => answer,
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! A call at an MCP endpoint, as far as its request is read.
 
+use std::sync::Arc;
+
 use orbgate::{Decision, Engine, Route, Token};
 
 use super::fault::McpFault;
@@ -29,6 +31,8 @@ pub struct McpCall {
     pub(super) allow: Option<String>,
     /// The origin of the page that sends it, one of the endpoint's.
     pub(super) page: Option<Box<str>>,
+    /// The algorithms of a challenge for DPoP, if its body was read.
+    pub(super) dpop: Option<Arc<str>>,
 }
 
 /// The session that a request names.

@@ -1,5 +1,7 @@
 //! A request to an MCP endpoint whose body names its operation.
 
+use std::sync::Arc;
+
 use orbgate_token::VerifiedToken;
 
 use crate::credentials::Credentials;
@@ -17,9 +19,16 @@ pub struct Reading<T = VerifiedToken> {
     /// The origin of the page that sends it, one of the endpoint's.
     pub(super) page: Option<Box<str>>,
     pub(super) credentials: Credentials<T>,
+    /// The algorithms of a challenge for DPoP, if a token can be bound to the key of a proof.
+    pub(super) dpop: Option<Arc<str>>,
 }
 
 impl<T> Reading<T> {
+    /// A 401 challenges for DPoP with these algorithms.
+    pub(crate) fn challenging_dpop(self, algorithms: Arc<str>) -> Self {
+        Self { dpop: Some(algorithms), ..self }
+    }
+
     /// The most bytes of the body to read.
     #[must_use]
     pub const fn most_bytes(&self) -> usize {
