@@ -17,6 +17,9 @@ use crate::json::Member;
 use crate::keys::{KeySet, Keys};
 use crate::kind::KindRules;
 use crate::opaque::Opaque;
+use crate::proof::presented::Presented;
+use crate::proof::replays::Replays;
+use crate::proof::unproved::Proving;
 use crate::scope::{ClaimPath, Found, ScopeFormat};
 use crate::verified::{Fingerprint, VerifiedToken};
 use crate::verifier::{Verifier, since_epoch};
@@ -55,7 +58,18 @@ impl Verifier {
     /// Without keys, everything except the key and the signature is checked.
     #[must_use]
     pub fn explain(&self, token: impl AsRef<[u8]>, keys: Option<&Keys>, now: SystemTime) -> Explanation {
-        let token = token.as_ref();
+        self.explain_presented(token.as_ref(), &Presented::default(), keys, now, |_, _| None)
+    }
+
+    /// The same for what a request presents, with hints about its proof.
+    pub(crate) fn explain_presented(
+        &self,
+        token: &[u8],
+        presented: &Presented<'_>,
+        keys: Option<&Keys>,
+        now: SystemTime,
+        hint: impl FnOnce(TokenError, &Issuer) -> Option<String>,
+    ) -> Explanation {
         if let Some(opaque) = self.asked(token).and_then(|index| self.opaque(index)) {
             let endpoint = quoted(&opaque.endpoint);
             let hint = format!("only its issuer knows: explain it with the answer of {endpoint}");
@@ -63,14 +77,16 @@ impl Verifier {
             return Explanation::of(unanswered, |_| Some(hint));
         }
         let judged = match keys {
-            Some(keys) => self.judged(token, keys, now),
-            None => self.unsigned(token, now),
+            Some(keys) => self.judged(token, presented, keys, now),
+            None => self.unsigned(token, presented, now),
         };
         let is_signature_checked = keys.is_some() && cfg!(feature = "aws-lc-rs");
-        let explanation = Explanation::of(judged, |error| self.hint(error, token, keys, now));
         let compact = self.parse(token);
         let claims = compact.as_ref().ok().and_then(|compact| Claims::parse(&compact.payload).ok());
         let issuer = claims.as_ref().and_then(|claims| Some(self.issuer_of(claims).ok()?.1));
+        let of_proof = |error| hint(error, issuer?);
+        let explanation =
+            Explanation::of(judged, |error| of_proof(error).or_else(|| self.hint(error, token, keys, now)));
         let explanation = explanation.with_absences(claims.as_ref(), issuer, now);
         Explanation { is_signature_checked, ..explanation }
     }
@@ -132,19 +148,19 @@ impl Verifier {
 
     /// The same result as that of [`verify`](Self::verify).
     #[cfg(feature = "aws-lc-rs")]
-    fn judged(&self, token: &[u8], keys: &Keys, now: SystemTime) -> Judged {
-        self.verify(token, keys, now)
+    fn judged(&self, token: &[u8], presented: &Presented<'_>, keys: &Keys, now: SystemTime) -> Judged {
+        self.verify_presented(token, presented, keys, &Replays::new(), now)
     }
 
     /// The same result, except for the signature, which this build can't check.
     #[cfg(not(feature = "aws-lc-rs"))]
-    fn judged(&self, token: &[u8], keys: &Keys, now: SystemTime) -> Judged {
+    fn judged(&self, token: &[u8], presented: &Presented<'_>, keys: &Keys, now: SystemTime) -> Judged {
         drop(self.check(token, keys, now)?);
-        self.unsigned(token, now)
+        self.unsigned(token, presented, now)
     }
 
     /// The result without checking the key and the signature.
-    fn unsigned(&self, token: &[u8], now: SystemTime) -> Judged {
+    fn unsigned(&self, token: &[u8], presented: &Presented<'_>, now: SystemTime) -> Judged {
         let compact = self.parse(token)?;
         let opened = self.open(&compact)?;
         let allowed = &opened.issuer.algorithms;
@@ -154,7 +170,17 @@ impl Verifier {
         }
         let (fingerprint, now) = (Fingerprint::of(token), since_epoch(now)?);
         let unproved = opened.stated().judge(opened.issuer, opened.name, fingerprint, now)?;
-        unproved.alone(&self.claimed(opened.issuer, token, now))
+        match unproved.prove(presented, &self.claimed(opened.issuer, token, now))? {
+            Proving::Done(token) => Ok(token),
+            Proving::Signature(by) => {
+                #[cfg(feature = "aws-lc-rs")]
+                let is_signed = by.proof.is_signed();
+                // This build can't check it.
+                #[cfg(not(feature = "aws-lc-rs"))]
+                let is_signed = true;
+                by.finish(is_signed, &Replays::new(), now)
+            }
+        }
     }
 
     fn hint(&self, error: TokenError, token: &[u8], keys: Option<&Keys>, now: SystemTime) -> Option<String> {
@@ -483,7 +509,7 @@ const fn words(found: Option<Found<'_>>) -> &'static str {
 }
 
 /// A registered claim, with its value.
-fn shown(value: Option<&Member<'_>>) -> String {
+pub(crate) fn shown(value: Option<&Member<'_>>) -> String {
     match value {
         None => "is missing".to_owned(),
         Some(Member::Text(text)) => format!("is {}", quoted(text)),

@@ -62,13 +62,16 @@ pub use crate::jwk::KeyRules;
 pub use crate::keys::{KeySet, KeySetError, KeyWarning, Keys};
 pub use crate::kind::KindRules;
 pub use crate::opaque::{Opaque, SecretSource};
+pub use crate::proof::explain::ProvedRequest;
 pub use crate::proof::presented::{Certificate, Kept, Presented};
 pub use crate::proof::replays::Replays;
 pub use crate::proof::rules::{ProofMethod, ProofRules};
 pub use crate::scope::{ClaimPath, Conflict, ScopeClaim, ScopeFormat};
 pub use crate::signature::{Checked, SignatureCheck};
 #[cfg(feature = "test-issuer")]
-pub use crate::test_issuer::{TestClaims, TestIssuer, TestIssuerError, TestRequest, TestResponse, TestServer};
+pub use crate::test_issuer::{
+    TestClaims, TestHolder, TestIssuer, TestIssuerError, TestRequest, TestResponse, TestServer,
+};
 pub use crate::verified::{Fingerprint, VerifiedToken};
 pub use crate::verifier::Verifier;
 #[cfg(feature = "fetch")]

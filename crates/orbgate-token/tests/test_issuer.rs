@@ -7,11 +7,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use orbgate::{Token, TokenKind};
 use orbgate_token::{
-    TestClaims, TestIssuer, TestIssuerError, TestRequest, TestResponse, TestServer, TokenError, VerifiedToken,
+    Presented, Replays, Scheme, TestClaims, TestHolder, TestIssuer, TestIssuerError, TestRequest, TestResponse,
+    TestServer, TokenError, VerifiedToken, Verifier,
 };
 use serde_json::{Value, json};
 
 const URL: &str = "http://127.0.0.1:9000";
+
+const THUMBPRINT: &str = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I";
 
 fn now() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_800_000_000)
@@ -46,6 +49,8 @@ fn the_options_are_in_the_tokens() {
         ("kind", "organisation", "token_kind", json!("organisation")),
         ("expires_in", "60", "exp", json!(1_800_000_060)),
         ("expires_in", "-600", "exp", json!(1_799_999_400)),
+        ("jkt", THUMBPRINT, "cnf", json!({ "jkt": THUMBPRINT })),
+        ("x5t", THUMBPRINT, "cnf", json!({ "x5t#S256": THUMBPRINT })),
         ("claim", "tenant=a=b", "tenant", json!("a=b")),
         ("claim", "roles:=[\"a\",1]", "roles", json!(["a", 1])),
         ("claim", "level:=null", "level", Value::Null),
@@ -60,13 +65,51 @@ fn the_options_are_in_the_tokens() {
         let of_token = get(&usual, &format!("/token?{option}={escaped}&scope=read:orbs")).body;
         assert_eq!(claims_of(&of_token)[claim], expected, "{option}");
         // The configuration trusts the issuer's audience, not that of one token.
-        let is_expired = value == "-600";
-        assert_eq!(verified(&by_issuer, &of_issuer).is_ok(), !is_expired, "{option}={value}");
-        assert_eq!(verified(&usual, &of_token).is_ok(), !is_expired && option != "audience", "{option}={value}");
+        let is_refused = value == "-600" || claim == "cnf";
+        assert_eq!(verified(&by_issuer, &of_issuer).is_ok(), !is_refused, "{option}={value}");
+        assert_eq!(verified(&usual, &of_token).is_ok(), !is_refused && option != "audience", "{option}={value}");
     }
     let both = get(&server(TestClaims::default()), "/token?claim=a=1&scope=a+b%20c&claim=b=2").body;
     assert_eq!((&claims_of(&both)["a"], &claims_of(&both)["b"]), (&json!("1"), &json!("2")));
     assert_eq!(claims_of(&both)["scope"], "a b c");
+}
+
+/// A token that is bound to the key of a client, which proves it.
+#[test]
+fn a_holder_proves_its_tokens() {
+    let holder = TestHolder::new().unwrap();
+    let again = TestHolder::from_pem(&holder.to_pem().unwrap()).unwrap();
+    assert_eq!(again.thumbprint(), holder.thumbprint());
+    assert!(TestHolder::from_pem("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n").is_err());
+    let issuer = server(TestClaims::default().set("jkt", &holder.thumbprint()).unwrap());
+    let token = get(&issuer, "/token?scope=read:orbs").body;
+    let issuer = issuer.issuer();
+    let rules = issuer.tokens_yaml().replace("\"account\"", "\"proof\":\"dpop\",\"account\"");
+    let verifier = Verifier::from_yaml(&rules.replacen('{', "{\"public_urls\":[\"https://api.test\"],", 1)).unwrap();
+    let verify = |holder: &TestHolder, method: &str, url: &str, token: &str, of: Option<&str>| {
+        let proof = holder.proof(method, url, of, Some("nonce"), now()).unwrap();
+        let dpop = [proof.as_bytes()];
+        let presented = Presented {
+            scheme: Scheme::Dpop,
+            dpop: &dpop,
+            method: b"GET",
+            target: b"/orbs?a=b",
+            ..Presented::default()
+        };
+        verifier.verify_presented(token, &presented, &issuer.keys().unwrap(), &Replays::new(), now()).err()
+    };
+    let url = "https://api.test/orbs?a=b#c";
+    assert_eq!(verify(&again, "GET", url, &token, Some(&token)), None);
+    assert_eq!(verify(&again, "POST", url, &token, Some(&token)), Some(TokenError::ProofMethod));
+    assert_eq!(verify(&again, "GET", "https://api.test/", &token, Some(&token)), Some(TokenError::ProofUrl));
+    assert_eq!(verify(&again, "GET", url, &token, None), Some(TokenError::ProofToken));
+    let other = TestHolder::new().unwrap();
+    assert_eq!(verify(&other, "GET", url, &token, Some(&token)), Some(TokenError::ProofBinding));
+    assert!(!format!("{holder:?}").contains("PRIVATE"));
+    // The two ways to set `cnf` exclude each other.
+    let bound = || TestClaims::default().set("x5t", THUMBPRINT).unwrap();
+    assert!(bound().set("claim", "cnf:={}").is_err());
+    assert!(TestClaims::default().set("claim", "cnf:={}").unwrap().set("jkt", THUMBPRINT).is_err());
 }
 
 #[test]
@@ -77,6 +120,8 @@ fn a_wrong_option_is_named() {
         ("subject", ""),
         ("subject", "a\nb"),
         ("client", "\u{7f}"),
+        ("jkt", "x"),
+        ("x5t", "AAAA"),
         ("kind", "robot"),
         ("kind", "unknown"),
         ("kind", ""),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use clap::{Args, ValueHint};
-use orbgate_token::{Explanation, KeySet, KeyWarning, Keys, SettingsError, Verifier};
+use orbgate_token::{Explanation, KeySet, KeyWarning, Keys, ProvedRequest, SettingsError, Verifier};
 use serde::Serialize;
 
 use crate::input::{self, STANDARD_INPUT};
@@ -27,6 +27,18 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     keys: Option<PathBuf>,
 
+    /// File that contains the DPoP proof of a request, to check it with the token; `-` is standard input
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "url")]
+    proof: Option<PathBuf>,
+
+    /// Method of that request [default: GET]
+    #[arg(long, value_name = "METHOD", requires = "proof")]
+    method: Option<String>,
+
+    /// URL of that request, as its client calls it
+    #[arg(long, value_name = "URL", requires = "proof")]
+    url: Option<String>,
+
     /// Print one line of JSON
     #[arg(long)]
     json: bool,
@@ -45,8 +57,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let left_out = set.as_ref().map_or(&[][..], |set| set.warnings());
     let token = read(path_of_token(&arguments.token)?)?;
     let token = token.trim_ascii();
-    let token = token.strip_prefix(b"Bearer ").unwrap_or(token);
-    let explanation = verifier.explain(token, keys.as_ref(), SystemTime::now());
+    let token = token.strip_prefix(b"Bearer ").or_else(|| token.strip_prefix(b"DPoP ")).unwrap_or(token);
+    let explanation = match (&arguments.proof, &arguments.url) {
+        (Some(path), Some(url)) => {
+            let proof = read(path_of_token(path)?)?;
+            let method = arguments.method.as_deref().unwrap_or("GET");
+            let request = ProvedRequest { proof: proof.trim_ascii(), method, url };
+            verifier.explain_proved(token, &request, keys.as_ref(), SystemTime::now())
+        }
+        _ => verifier.explain(token, keys.as_ref(), SystemTime::now()),
+    };
     if arguments.json {
         print_json(&Json::of(&explanation, left_out))?;
     } else {
@@ -59,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
 }
 
 /// The path of the file with the token. A token in its place is refused here, because an error that names it would end in logs.
-fn path_of_token(path: &Path) -> Result<&Path, Stop> {
+pub(super) fn path_of_token(path: &Path) -> Result<&Path, Stop> {
     let text = path.to_string_lossy();
     let text = text.strip_prefix("Bearer ").unwrap_or(&text);
     let is_token =
@@ -74,7 +94,7 @@ fn path_of_token(path: &Path) -> Result<&Path, Stop> {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Stop> {
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, Stop> {
     let bytes = input::read(path, MOST.saturating_add(1)).map_err(Stop::Error)?;
     match u64::try_from(bytes.len()) {
         Ok(length) if length <= MOST => Ok(bytes),
@@ -190,8 +210,10 @@ Examples:
   pbpaste | orbgate token explain --config tokens.yaml
   curl -o jwks.json https://id.example.com/jwks
   orbgate token explain token.txt --config tokens.yaml --keys jwks.json
+  orbgate token explain token.txt --config tokens.yaml \\
+    --proof proof.txt --method POST --url https://api.example.com/orders
 
 Exit codes:
-  0  the token is accepted
+  0  the token is accepted, with its proof if there is one
   1  the token is refused
   2  could not run: a file that can't be read, or an error in it";

@@ -31,6 +31,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     expires_in: Option<String>,
 
+    /// Bind its tokens to the key with this thumbprint, for DPoP: see `orbgate token prove`
+    #[arg(long, value_name = "THUMBPRINT")]
+    jkt: Option<String>,
+
+    /// Bind its tokens to the client certificate with this SHA-256 in base64url
+    #[arg(long, value_name = "THUMBPRINT")]
+    x5t: Option<String>,
+
     /// Another claim: NAME=TEXT, or NAME:=JSON
     #[arg(long, value_name = "CLAIM")]
     claim: Vec<String>,
@@ -49,10 +57,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
 /// Explains how to get a command that includes the issuer.
 #[cfg(not(feature = "token"))]
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
-    let Arguments { port: _, audience: _, subject: _, client: _, kind: _, expires_in: _, claim: _ } = arguments;
-    let message = "this `orbgate` was built without the test issuer, which the packages include; \
-                   from a clone: cargo install --locked --path crates/orbgate-cli --features token";
-    Err(Stop::Error(message.to_owned()))
+    let Arguments { port: _, audience: _, subject: _, client: _, kind: _, expires_in: _, jkt: _, x5t: _, claim: _ } =
+        arguments;
+    Err(super::without("the test issuer"))
 }
 
 #[cfg(feature = "token")]
@@ -71,13 +78,15 @@ mod server {
 
     /// What its tokens state.
     pub(super) fn claims(arguments: &Arguments) -> Result<TestClaims, TestIssuerError> {
-        let Arguments { port: _, audience, subject, client, kind, expires_in, claim } = arguments;
+        let Arguments { port: _, audience, subject, client, kind, expires_in, jkt, x5t, claim } = arguments;
         let options = [
             ("audience", audience),
             ("subject", subject),
             ("client", client),
             ("kind", kind),
             ("expires_in", expires_in),
+            ("jkt", jkt),
+            ("x5t", x5t),
         ];
         let options = options.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
         let mut options = options.chain(claim.iter().map(|claim| ("claim", claim)));
@@ -143,6 +152,7 @@ Examples:
   curl -s 127.0.0.1:9000/tokens.yaml > tokens.yaml
   TOKEN=$(curl -s '127.0.0.1:9000/token?kind=user&scope=read:orbs')
   orbgate token issue --audience http://127.0.0.1:8000/mcp
+  orbgate token issue --jkt \"$(orbgate token prove --key holder.pem --thumbprint)\"
   orbgate token issue --subject ada --claim tenant=acme --claim 'roles:=[\"a\"]'
 
 Exit codes:

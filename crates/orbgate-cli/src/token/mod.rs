@@ -1,7 +1,8 @@
-//! `orbgate token`: explains why a token is rejected, and issues tokens for tests.
+//! `orbgate token`: explains why a token is rejected, and issues and proves tokens for tests.
 
 mod explain;
 mod issue;
+mod prove;
 
 use clap::{Args, Subcommand};
 
@@ -20,19 +21,32 @@ enum What {
     Explain(explain::Arguments),
     /// Run an issuer for tests, which gives any client a token
     Issue(issue::Arguments),
+    /// Make a DPoP proof (RFC 9449) for one request
+    Prove(prove::Arguments),
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     match &arguments.what {
         What::Explain(arguments) => explain::run(arguments),
         What::Issue(arguments) => issue::run(arguments),
+        What::Prove(arguments) => prove::run(arguments),
     }
+}
+
+/// The error of a command without the library for signatures.
+#[cfg(not(feature = "token"))]
+fn without(what: &str) -> Stop {
+    Stop::Error(format!(
+        "this `orbgate` was built without {what}, which the packages include; from a clone: cargo install --locked --path \
+         crates/orbgate-cli --features token"
+    ))
 }
 
 const HELP: &str = "\
 Examples:
   orbgate token explain token.txt --config tokens.yaml
   orbgate token issue
+  orbgate token prove --key holder.pem --thumbprint
 
 Exit codes:
   0  the token is accepted

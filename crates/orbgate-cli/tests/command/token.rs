@@ -256,3 +256,75 @@ fn a_wrong_option_of_the_issuer_is_named() {
         assert!(ran.err.starts_with(&format!("error: {option}: ")), "{option} {value}: {}", ran.err);
     }
 }
+
+/// What `prove` makes, `explain` accepts, and of each other request it names the rule.
+#[cfg(feature = "token")]
+#[test]
+fn a_proof_is_made_and_explained() {
+    let key = file("holder.pem", "");
+    std::fs::remove_file(&key).unwrap();
+    let thumbprint = || orbgate(&["token", "prove", "--key", &key, "--thumbprint"]);
+    let made = thumbprint();
+    assert_eq!((made.code, &*made.err, made.out.trim_end().len()), (0, "", 43));
+    assert_eq!(thumbprint().out, made.out, "the key is kept");
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&key).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    let proving = "public_urls: [https://api.example.com/v1]\n";
+    let config = file("proved.yaml", format!("{CONFIG}    proof: dpop\n{proving}"));
+    let signer = Signer::p256();
+    let keys = file("proved.json", json!({ "keys": [signer.jwk("key-1")] }).to_string());
+    let bound = |jkt: &str, more: &str| {
+        let claims = with(with(right(), "cnf", json!({ "jkt": jkt })), "jti", more);
+        file(&format!("bound-{more}.txt"), format!("DPoP {}\n", signer.token(&header(), &claims)))
+    };
+    let (token, other) = (bound(made.out.trim_end(), "own"), bound(&"A".repeat(43), "stranger"));
+    let url = "https://api.example.com/v1/orders?page=2";
+    let arguments = ["token", "prove", "--key", &key, "--method", "POST", "--url", url, "--token", &token];
+    let proof = orbgate(&[&arguments[..], &["--nonce", "n"]].concat());
+    assert_eq!((proof.code, &*proof.err), (0, ""));
+    let proof = file("proof.txt", proof.out);
+    let changed = std::fs::read_to_string(&proof).unwrap();
+    let (start, end) = changed.trim().rsplit_once('.').unwrap();
+    let end = if end.starts_with('A') { end.replacen('A', "B", 1) } else { format!("A{}", &end[1..]) };
+    let changed = file("proof-changed.txt", format!("{start}.{end}"));
+    for (token, proof, method, url, refused, part) in [
+        (&token, &proof, "POST", url, None, "accepted: user"),
+        (&token, &proof, "GET", url, Some("proof_method"), "its `htm` is `POST`, and the method is `GET`"),
+        (
+            &token,
+            &proof,
+            "POST",
+            "https://api.example.com/v1/others",
+            Some("proof_url"),
+            "v1/orders`, and the URL is `https",
+        ),
+        (&token, &proof, "POST", "https://api.example.com/orders", Some("proof_url"), "no `public_urls` has `https"),
+        (&token, &changed, "POST", url, Some("proof_signature"), ""),
+        (&token, &key, "POST", url, Some("proof_form"), ""),
+        (&other, &proof, "POST", url, Some("proof_binding"), "the thumbprint of its key is `"),
+    ] {
+        for keys in [&[][..], &["--keys", &keys]] {
+            let own =
+                ["token", "explain", token, "--config", &config, "--proof", proof, "--method", method, "--url", url];
+            let ran = orbgate(&[&own[..], keys].concat());
+            assert_eq!((ran.code, &*ran.err), (i32::from(refused.is_some()), ""), "{refused:?}: {}", ran.out);
+            let first = refused.map_or("accepted: ".to_owned(), |code| format!("refused: {code}: "));
+            assert!(ran.out.starts_with(&first) && ran.out.contains(part), "{}", ran.out);
+        }
+    }
+    // Without a proof, it says what is missing.
+    let ran = orbgate(&["token", "explain", &token, "--config", &config]);
+    assert!(
+        ran.out.starts_with("refused: scheme: ") && ran.out.contains("with a proof in the header `DPoP`"),
+        "{}",
+        ran.out
+    );
+    let ran = orbgate(&["token", "prove", "--key", &config, "--url", url]);
+    assert_eq!((ran.code, &*ran.out), (2, ""));
+    assert!(ran.err.contains("not a private key on the curve P-256"), "{}", ran.err);
+    let ran = orbgate(&["token", "explain", &token, "--config", &config, "--url", url]);
+    assert_eq!(ran.code, 2, "a URL without a proof does nothing");
+}

@@ -2,6 +2,7 @@
 
 pub(crate) mod confirmation;
 pub(crate) mod dpop;
+pub(crate) mod explain;
 pub(crate) mod presented;
 pub(crate) mod replays;
 pub(crate) mod rules;

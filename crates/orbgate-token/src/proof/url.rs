@@ -37,6 +37,16 @@ impl PublicUrl {
     }
 }
 
+impl PublicUrl {
+    /// The target that a service gets of this URL, in its normal form and without a query; `None` if the URL isn't below this one.
+    pub(crate) fn target_of(&self, url: &str) -> Option<String> {
+        let (origin, path) = split(url.split(['?', '#']).next()?)?;
+        let path = normal_path(path.as_bytes())?;
+        let target = path.strip_prefix(&self.path).filter(|target| target.starts_with('/'))?;
+        (origin == self.origin).then(|| target.to_owned())
+    }
+}
+
 /// Scheme and authority in their normal form, and the path as it is.
 fn split(url: &str) -> Option<(String, &str)> {
     let (scheme, rest) = url.split_once("://")?;

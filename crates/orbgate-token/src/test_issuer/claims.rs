@@ -3,6 +3,9 @@
 use orbgate::TokenKind;
 use serde_json::{Map, Value, json};
 
+use crate::proof::confirmation::hash;
+use crate::proof::rules::ProofMethod;
+
 /// The audience, if none is set.
 pub(super) const AUDIENCE: &str = "https://service.test";
 
@@ -37,6 +40,9 @@ pub struct TestClaims {
     pub(super) client: String,
     pub(super) kind: TokenKind,
     pub(super) expires_in: i64,
+    /// What a token is bound to: a key's thumbprint, and a certificate's.
+    pub(super) jkt: Option<String>,
+    pub(super) x5t: Option<String>,
     pub(super) extra: Map<String, Value>,
 }
 
@@ -74,6 +80,8 @@ impl Default for TestClaims {
             client: "client".to_owned(),
             kind: TokenKind::User,
             expires_in: 600,
+            jkt: None,
+            x5t: None,
             extra: Map::new(),
         }
     }
@@ -81,7 +89,8 @@ impl Default for TestClaims {
 
 impl TestClaims {
     /// The names of the options that [`set`](Self::set) takes.
-    pub const OPTIONS: [&'static str; 6] = ["audience", "subject", "client", "kind", "expires_in", "claim"];
+    pub const OPTIONS: [&'static str; 8] =
+        ["audience", "subject", "client", "kind", "expires_in", "jkt", "x5t", "claim"];
 
     /// Sets an option by its name in a command line or a query:
     ///
@@ -90,6 +99,7 @@ impl TestClaims {
     /// | `audience`, `subject`, `client` | the claim `aud`, `sub` or `client_id` |
     /// | `kind` | `user` or `organisation` |
     /// | `expires_in` | the number of seconds until a token expires; a negative number makes expired tokens |
+    /// | `jkt`, `x5t` | what a token is bound to: the member `jkt` or `x5t#S256` of the claim `cnf`, a SHA-256 in base64url |
     /// | `claim` | an additional claim: `NAME=TEXT`, or `NAME:=JSON`. A claim whose value is null is left out |
     ///
     /// # Errors
@@ -112,6 +122,9 @@ impl TestClaims {
                 let problem = format!("write a number of seconds from -{MOST_SECONDS} to {MOST_SECONDS}");
                 self.expires_in = seconds.ok_or_else(|| wrong(&problem))?;
             }
+            "jkt" | "x5t" if self.extra.contains_key("cnf") => return Err(wrong("the option `claim` has set `cnf`")),
+            "jkt" => self.jkt = Some(thumbprint(option, value)?),
+            "x5t" => self.x5t = Some(thumbprint(option, value)?),
             "claim" => {
                 let (name, value) = value.split_once('=').ok_or_else(|| wrong("write `NAME=TEXT` or `NAME:=JSON`"))?;
                 let (name, value) = match name.strip_suffix(':') {
@@ -137,6 +150,9 @@ impl TestClaims {
         let problem = match own {
             Some((_, instead)) => format!("`{name}`: {instead}"),
             None if name.is_empty() => "the name is empty".to_owned(),
+            None if name == "cnf" && (self.jkt.is_some() || self.x5t.is_some()) => {
+                "`cnf`: the options `jkt` and `x5t` set it".to_owned()
+            }
             None => {
                 self.extra.insert(name.to_owned(), value);
                 return Ok(self);
@@ -158,10 +174,26 @@ impl TestClaims {
             ("scope", json!(scopes)),
         ];
         let mut all: Map<_, _> = usual.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
+        let cnf = [(ProofMethod::Dpop, &self.jkt), (ProofMethod::Mtls, &self.x5t)];
+        let cnf =
+            cnf.into_iter().filter_map(|(method, hash)| Some((method.member().to_owned(), json!(hash.as_ref()?))));
+        let cnf: Map<_, _> = cnf.collect();
+        if !cnf.is_empty() {
+            all.insert("cnf".to_owned(), cnf.into());
+        }
         all.extend(self.extra.clone());
         all.extend(changed.clone());
         all.retain(|_, value| !value.is_null());
         Value::Object(all)
+    }
+}
+
+/// A SHA-256 in base64url.
+fn thumbprint(option: &str, value: &str) -> Result<String, TestIssuerError> {
+    let problem = "write a SHA-256 in base64url, which has 43 characters";
+    match hash(value) {
+        Some(_) => Ok(value.to_owned()),
+        None => Err(TestIssuerError::option(option, problem)),
     }
 }
 

@@ -101,12 +101,11 @@ impl TestIssuer {
     /// Its key as a JWK set.
     #[must_use]
     pub fn jwks(&self) -> String {
-        // An uncompressed point: the byte 4, then both coordinates.
-        let point = self.pair.public_key().as_ref();
-        let coordinates = point.get(1..).and_then(|both| both.split_at_checked(32));
-        let (x, y) = coordinates.unwrap_or_default();
-        let [x, y] = [x, y].map(|coordinate| URL_SAFE_NO_PAD.encode(coordinate));
-        json!({ "keys": [{ "kty": "EC", "crv": "P-256", "kid": self.key_id, "x": x, "y": y }] }).to_string()
+        let mut key = jwk(&self.pair);
+        if let Value::Object(key) = &mut key {
+            key.insert("kid".to_owned(), json!(self.key_id));
+        }
+        json!({ "keys": [key] }).to_string()
     }
 
     /// Its key, for [`Verifier::verify`].
@@ -150,6 +149,16 @@ impl TestIssuer {
         let signature = signature.unwrap_or_default();
         format!("{signed}.{signature}")
     }
+}
+
+/// The public key on the curve P-256, with only its required members (RFC 7638 §3.2).
+pub(super) fn jwk(pair: &EcdsaKeyPair) -> Value {
+    // An uncompressed point: the byte 4, then both coordinates.
+    let point = pair.public_key().as_ref();
+    let coordinates = point.get(1..).and_then(|both| both.split_at_checked(32));
+    let (x, y) = coordinates.unwrap_or_default();
+    let [x, y] = [x, y].map(|coordinate| URL_SAFE_NO_PAD.encode(coordinate));
+    json!({ "kty": "EC", "crv": "P-256", "x": x, "y": y })
 }
 
 impl fmt::Debug for TestIssuer {

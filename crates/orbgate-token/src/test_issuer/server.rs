@@ -157,7 +157,7 @@ impl TestServer {
         claims.audience = resource.unwrap_or(claims.audience);
         let token = self.issuer.sign(&claims, &scopes, &Map::new(), now);
         let mut answer = json!({
-            "access_token": token, "token_type": "Bearer", "expires_in": claims.expires_in.max(0), "scope": scopes,
+            "access_token": token, "token_type": if claims.jkt.is_some() { "DPoP" } else { "Bearer" }, "expires_in": claims.expires_in.max(0), "scope": scopes,
         });
         if let (Some(refresh), Value::Object(answer)) = (refresh, &mut answer) {
             answer.insert("refresh_token".to_owned(), refresh.into());
