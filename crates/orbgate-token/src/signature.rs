@@ -123,7 +123,7 @@ impl SignatureCheck {
     }
 
     /// The signature of a proof, of which all else is right.
-    pub(crate) fn of_proof(by: ProvedBy, replays: &Arc<Replays>) -> Self {
+    pub(crate) fn of_proof(by: Box<ProvedBy>, replays: &Arc<Replays>) -> Self {
         let proof = &by.proof;
         Self {
             algorithm: proof.key.algorithm(),
@@ -131,7 +131,7 @@ impl SignatureCheck {
             text: proof.message.clone(),
             signed: proof.message.len(),
             signature: proof.signature.clone(),
-            of: Of::Proof(Box::new(by), Arc::clone(replays)),
+            of: Of::Proof(by, Arc::clone(replays)),
         }
     }
 

@@ -152,7 +152,7 @@ Examples:
   curl -s 127.0.0.1:9000/tokens.yaml > tokens.yaml
   TOKEN=$(curl -s '127.0.0.1:9000/token?kind=user&scope=read:orbs')
   orbgate token issue --audience http://127.0.0.1:8000/mcp
-  orbgate token issue --jkt \"$(orbgate token prove --key holder.pem --thumbprint)\"
+  orbgate token issue --jkt $(orbgate token prove --key holder.pem --thumbprint)
   orbgate token issue --subject ada --claim tenant=acme --claim 'roles:=[\"a\"]'
 
 Exit codes:

@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     key: PathBuf,
 
-    /// Print the thumbprint of the key instead, which a token is bound to (`cnf.jkt`)
+    /// Print the key's thumbprint instead, to which a token is bound (`cnf.jkt`)
     #[arg(long, conflicts_with_all = ["method", "url", "token", "nonce"])]
     thumbprint: bool,
 

@@ -53,8 +53,8 @@ impl Verifier {
         keys: Option<&Keys>,
         now: SystemTime,
     ) -> Explanation {
-        let targets = self.public_urls_known().iter().filter_map(|url| url.target_of(request.url));
-        let target = targets.last().unwrap_or_default();
+        let mut targets = self.public_urls_known().iter().filter_map(|url| url.target_of(request.url));
+        let target = targets.next().unwrap_or_default();
         let proof = [request.proof];
         let presented = Presented {
             scheme: Scheme::Dpop,

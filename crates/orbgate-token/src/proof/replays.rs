@@ -201,7 +201,7 @@ mod tests {
 
     /// A proof that is accepted for 100 seconds, of a token without a subject or a client.
     fn used<'a>(key: &'a [u8; 32], id: &'a str, issued: u64) -> Use<'a> {
-        let (issued, expires) = (second(issued), second(issued + 100));
+        let (issued, expires) = (second(issued), second(issued.saturating_add(100)));
         Use { key, id, issued, expires, issuer: "a", subject: None, client: None }
     }
 

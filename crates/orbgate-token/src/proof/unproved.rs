@@ -31,7 +31,7 @@ pub(crate) struct Claimed<'a> {
 /// A token that is proved, or whose proof is right if its signature is.
 pub(crate) enum Proving {
     Done(VerifiedToken),
-    Signature(ProvedBy),
+    Signature(Box<ProvedBy>),
 }
 
 /// A token, and the proof whose signature is to be checked.
@@ -87,7 +87,7 @@ impl Unproved {
         let skew = claimed.issuer.skew;
         let wanted = Wanted { rules, urls: claimed.urls, skew, token: claimed.token, jkt };
         let proof = Proof::open(presented, &wanted, claimed.now)?;
-        Ok(Proving::Signature(ProvedBy { token, proof, repeats: presented.repeats }))
+        Ok(Proving::Signature(Box::new(ProvedBy { token, proof, repeats: presented.repeats })))
     }
 }
 
