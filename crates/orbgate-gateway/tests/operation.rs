@@ -449,6 +449,26 @@ fn serve_keys_over_tls(ca: &Ca, signer: &Signer) -> String {
     origin
 }
 
+/// The proxy in front ends the TLS of clients, so no certificate of theirs arrives.
+#[test]
+fn no_gateway_takes_tokens_that_are_bound_to_certificates() {
+    let (issuer, folder) = (Issuer::start(), folder("certificates"));
+    let proving = |proof: &str| {
+        let tokens = issuer.tokens_yaml().replacen("    kind:", &format!("    proof: {proof}\n    kind:"), 1);
+        format!("{tokens}public_urls: [https://api.example.com]\n")
+    };
+    let config = config(&format!("127.0.0.1:{}", free_port()), "127.0.0.1", "");
+    let mut gateway = Gateway::start_with(folder.clone(), &proving("dpop"), &config);
+    for proof in ["mtls", "[dpop, mtls]", "{ when_bound: mtls }"] {
+        fs::write(folder.join("tokens.yaml"), proving(proof)).unwrap();
+        let (code, _, errors) = run(&folder, None, &["--check", "--config", "gateway.yaml"]);
+        assert_eq!(code, Some(2), "{errors}");
+        assert!(errors.contains("names `mtls`, and this gate sees no certificate of a client"), "{errors}");
+    }
+    gateway.running.signal("HUP");
+    gateway.running.until("it is refused", |running| running.said().contains("configuration refused"));
+}
+
 #[test]
 fn a_gateway_starts_without_roots_and_takes_those_that_come() {
     let (here, folder, ca, signer) = (Issuer::start(), folder("roots"), Ca::new(), Signer::p256());

@@ -43,6 +43,8 @@ pub struct Verifier {
     wants_dpop: bool,
     public_urls: Arc<[PublicUrl]>,
     takes_proofs: bool,
+    /// Whether the program also passes on certificates.
+    takes_certificates: bool,
     remember: usize,
     max_token_bytes: usize,
 }
@@ -82,6 +84,7 @@ impl Verifier {
             issuers: issuers.into_iter().map(named).collect(),
             public_urls: Arc::default(),
             takes_proofs: false,
+            takes_certificates: false,
             remember: 0,
             max_token_bytes: TOKEN_BYTES,
         }
@@ -145,7 +148,15 @@ impl Verifier {
     /// [proofs](Issuer::proof), because it would reject every bound token.
     #[must_use]
     pub const fn taking_proofs(mut self) -> Self {
-        self.takes_proofs = true;
+        (self.takes_proofs, self.takes_certificates) = (true, true);
+        self
+    }
+
+    /// The same for a program that sees no certificates of clients, such as one behind a proxy that ends TLS. No
+    /// [`KeyCache`](crate::KeyCache) can be made if an issuer's tokens can be bound to one.
+    #[must_use]
+    pub const fn taking_dpop(mut self) -> Self {
+        (self.takes_proofs, self.takes_certificates) = (true, false);
         self
     }
 
@@ -180,6 +191,14 @@ impl Verifier {
         with_proof.map(|(_, name)| &**name)
     }
 
+    /// The issuers of tokens that can be bound to a certificate, if the program passes on only DPoP proofs.
+    pub(crate) fn uncertified(&self) -> impl Iterator<Item = &str> {
+        let has = |issuer: &Issuer| issuer.proof.as_ref().is_some_and(|rules| rules.has(ProofMethod::Mtls));
+        let is_dpop_only = self.takes_proofs && !self.takes_certificates;
+        let with_mtls = self.issuers.iter().filter(move |(issuer, _)| is_dpop_only && has(issuer));
+        with_mtls.map(|(_, name)| &**name)
+    }
+
     /// Whether an issuer has rules for proofs, and the program [takes them](Self::taking_proofs).
     pub(crate) const fn takes_proofs(&self) -> bool {
         self.takes_proofs && self.has_proof
@@ -194,6 +213,10 @@ impl Verifier {
     /// Whether no proof can fit, because there are no public URLs.
     pub(crate) fn lacks_urls(&self) -> bool {
         self.public_urls.is_empty() && self.wants_dpop
+    }
+
+    pub(crate) fn public_urls_known(&self) -> &[PublicUrl] {
+        &self.public_urls
     }
 
     /// What a token of this issuer is compared with.

@@ -361,6 +361,31 @@ fn a_proof_counts_once_even_after_a_reload() {
     assert_eq!(one(&stranger, 2), None);
 }
 
+/// A reload that accepts proofs for longer accepts none that was used, in whatever order the times come.
+#[test]
+fn a_reload_that_allows_more_reopens_no_proof() {
+    let world = World::new();
+    let holder = Holder::new(Signer::p256());
+    let token = holder.bound(&world.signer);
+    let proof = |id: &str, issued: u64| holder.proof_at(&token, issued, &json!({"jti": id}));
+    let skewed = |seconds| cache(&world, by(dpop()).skew(Duration::from_secs(seconds)));
+    let one = |cache: &KeyCache, proof: &str, second| judge(cache, &token, &presented(&[proof.as_bytes()]), second);
+    let (used, unused) = (proof("used", NOW), proof("unused", NOW + 50));
+    let first = skewed(0);
+    assert_eq!(one(&first, &used, 0), None);
+    // It is forgotten by the next use.
+    assert_eq!(one(&first, &proof("next", NOW + 100), 100), None);
+    assert_eq!(first.replays().len(), 1);
+    let wider = skewed(300).taking_over(&first);
+    assert_eq!(one(&wider, &used, 101), Some(TokenError::ProofTime));
+    assert_eq!(one(&wider, &unused, 101), None);
+    // Those that are remembered still are.
+    let narrow = skewed(0).taking_over(&wider);
+    assert_eq!(one(&narrow, &proof("later", NOW + 420), 420), None);
+    let again = skewed(300).taking_over(&narrow);
+    assert_eq!(one(&again, &proof("next", NOW + 100), 421), Some(TokenError::ProofTime));
+}
+
 #[test]
 fn a_host_that_checks_signatures_checks_two() {
     let world = World::new();
@@ -437,6 +462,19 @@ fn a_gate_that_passes_no_proofs_on_does_not_start() {
     let refused =
         "the tokens of `https://id.example.com` need `proof`, and this gate passes no proofs on: it would refuse them";
     assert_eq!(start(urls(verifier())), Err(refused.to_owned()));
+    // One that sees no certificate.
+    let mtls = |rules: ProofRules| Verifier::new([by(rules).jwks_uri("https://id.example.com/keys")]).unwrap();
+    let refused = "the `proof` of `https://id.example.com` names `mtls`, and this gate sees no certificate of a client: it would \
+                   refuse each token that is bound to one";
+    for rules in [
+        ProofRules::required([ProofMethod::Mtls]),
+        ProofRules::when_bound([ProofMethod::Mtls]),
+        ProofRules::required([ProofMethod::Dpop, ProofMethod::Mtls]),
+    ] {
+        assert_eq!(start(urls(mtls(rules.clone())).taking_dpop()), Err(refused.to_owned()));
+        assert_eq!(start(urls(mtls(rules)).taking_proofs()), Ok(()));
+    }
+    assert_eq!(start(urls(verifier()).taking_dpop()), Ok(()));
     let without = "`public_urls` is missing: no proof could fit";
     assert_eq!(start(verifier().taking_proofs()), Err(without.to_owned()));
     let refused = verifier().public_urls(["https://a", "http://a", "https://a/"]).unwrap_err();

@@ -58,7 +58,8 @@ impl Keys {
         }
         let verifier = verifier.with_secrets(SecretSource::read);
         let verifier = verifier.map_err(|error| StartError::Invalid(format!("{}: {error}", file.display())))?;
-        let verifier = verifier.taking_proofs();
+        // A proxy in front ends the TLS of clients.
+        let verifier = verifier.taking_dpop();
         let secrets = verifier.secrets().filter_map(|source| match source {
             SecretSource::File(path) | SecretSource::Keys(path) => Some(PathBuf::from(path)),
             SecretSource::Env(_) => None,

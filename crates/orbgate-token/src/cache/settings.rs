@@ -167,9 +167,18 @@ impl SettingsError {
                 quoted(issuer)
             )
         });
+        let uncertified = verifier.uncertified().map(|issuer| {
+            format!(
+                "the `proof` of {} names `mtls`, and this gate sees no certificate of a client: it would refuse each token that is \
+                 bound to one",
+                quoted(issuer)
+            )
+        });
         let lacks_urls = verifier.lacks_urls().then(|| "`public_urls` is missing: no proof could fit".to_owned());
         let secrets = verifier.missing_secrets().map(says);
-        Self::of(Self::unfetchable(verifier).chain(secrets).chain(unprovable).chain(lacks_urls).collect())
+        Self::of(
+            Self::unfetchable(verifier).chain(secrets).chain(unprovable).chain(uncertified).chain(lacks_urls).collect(),
+        )
     }
 
     /// The error for secrets that can't be read.
