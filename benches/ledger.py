@@ -24,8 +24,8 @@ rows are one statement. A ledger also reads the account and its grants, chooses 
 It sends what it reads at once, and what it writes with the commit, so the network counts less: "1 ms each way" delays what is sent and what is
 answered. Then clients send one hold after another, each of which waits for its commit, and holds are measured in accounts with much in them, and while
 much expires. At last, calls of a service go through the tower layer: one that holds nothing and one that holds 10 orbs take turns, over connections
-that stay open, each with its account. Times are from the request to the end of the answer's head: a hold's commit is before the handler, and
-settlements share commits after it. SQLite and PostgreSQL sync each commit to the same disk.
+that stay open, each with its account and token. The gate remembers signatures. Times are from the request to the end of the answer's head: a
+hold's commit is before the handler, and settlements share commits after it. SQLite and PostgreSQL sync each commit to the same disk.
 
 {tables}"""
 
