@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let Arguments { port: _, audience: _, subject: _, client: _, kind: _, expires_in: _, jkt: _, x5t: _, claim: _ } =
         arguments;
-    Err(super::without("the test issuer"))
+    Err(crate::token::without::signatures("the test issuer"))
 }
 
 #[cfg(feature = "token")]

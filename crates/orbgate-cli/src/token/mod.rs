@@ -3,6 +3,8 @@
 mod explain;
 mod issue;
 mod prove;
+#[cfg(not(feature = "token"))]
+mod without;
 
 use clap::{Args, Subcommand};
 
@@ -31,15 +33,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         What::Issue(arguments) => issue::run(arguments),
         What::Prove(arguments) => prove::run(arguments),
     }
-}
-
-/// The error of a command without the library for signatures.
-#[cfg(not(feature = "token"))]
-fn without(what: &str) -> Stop {
-    Stop::Error(format!(
-        "this `orbgate` was built without {what}, which the packages include; from a clone: cargo install --locked --path \
-         crates/orbgate-cli --features token"
-    ))
 }
 
 const HELP: &str = "\

@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
 #[cfg(not(feature = "token"))]
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let Arguments { key: _, thumbprint: _, method: _, url: _, token: _, nonce: _ } = arguments;
-    Err(super::without("proofs"))
+    Err(crate::token::without::signatures("proofs"))
 }
 
 #[cfg(feature = "token")]

@@ -19,25 +19,25 @@ const SOON: Duration = Duration::from_millis(100);
 /// A caller that waits until nothing that has expired is left, and every entry has a number.
 pub(crate) type Waiter = SyncSender<Result<(), Error>>;
 
-/// What the thread is told.
-enum Told {
+/// What wakes the thread.
+enum Wake {
     /// Entries were written.
     Written,
     /// These wait until every entry has a number.
     Awaited(Vec<Waiter>),
 }
 
-/// What tells the thread, which ends with it, once it has numbered what was written.
+/// What wakes the thread, which ends with it, once it has numbered what was written.
 pub(crate) struct Numbers {
-    told: Sender<Told>,
-    /// The thread was told that entries were written, and hasn't looked for them yet.
+    wakes: Sender<Wake>,
+    /// The thread knows that entries were written, and hasn't read them yet.
     knows: Arc<AtomicBool>,
 }
 
 impl Numbers {
     /// Starts the thread. One that `is_writer` also numbers what other processes have left.
     pub(crate) fn start(connection: Connection, is_writer: bool) -> Result<(Self, JoinHandle<()>), Error> {
-        let (told, wait) = mpsc::channel();
+        let (wakes, wait) = mpsc::channel();
         let knows = Arc::new(AtomicBool::new(false));
         let numberer = Numberer {
             connection,
@@ -45,37 +45,37 @@ impl Numbers {
             knows: Arc::clone(&knows),
             waiters: Vec::new(),
             is_writer,
-            is_told: false,
+            has_unnumbered: false,
             // Another process might have been killed before it numbered.
             next: is_writer.then(Instant::now),
         };
         let thread = thread::Builder::new().name("orbs-numbers".to_owned()).spawn(move || numberer.work());
         let thread = thread.map_err(|error| Error::Unknown(format!("cannot start a thread: {error}")))?;
-        Ok((Self { told, knows }, thread))
+        Ok((Self { wakes, knows }, thread))
     }
 
     /// Entries were written: they get numbers soon.
     pub(crate) fn written(&self) {
         if !self.knows.swap(true, Ordering::SeqCst) {
             // The thread ends after this.
-            let _ = self.told.send(Told::Written);
+            let _ = self.wakes.send(Wake::Written);
         }
     }
 
     /// Answers these callers once every entry has a number.
     pub(crate) fn answer(&self, waiters: Vec<Waiter>) {
-        let _ = self.told.send(Told::Awaited(waiters));
+        let _ = self.wakes.send(Wake::Awaited(waiters));
     }
 }
 
 struct Numberer {
     connection: Connection,
-    wait: Receiver<Told>,
+    wait: Receiver<Wake>,
     knows: Arc<AtomicBool>,
     waiters: Vec<Waiter>,
     is_writer: bool,
     /// Entries were written here, and might have no number.
-    is_told: bool,
+    has_unnumbered: bool,
     /// When it numbers, if there might be something without a number.
     next: Option<Instant>,
 }
@@ -83,17 +83,17 @@ struct Numberer {
 impl Numberer {
     fn work(mut self) {
         loop {
-            let told = match self.next {
+            let wake = match self.next {
                 Some(next) => self.wait.recv_timeout(next.saturating_duration_since(Instant::now())),
                 None => self.wait.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             let now = Instant::now();
-            match told {
-                Ok(Told::Written) => {
-                    self.is_told = true;
+            match wake {
+                Ok(Wake::Written) => {
+                    self.has_unnumbered = true;
                     self.next = self.next.into_iter().chain(now.checked_add(SOON)).min();
                 }
-                Ok(Told::Awaited(waiters)) => {
+                Ok(Wake::Awaited(waiters)) => {
                     self.waiters.extend(waiters);
                     self.next = Some(now);
                 }
@@ -109,7 +109,7 @@ impl Numberer {
     /// Numbers a batch of entries.
     fn some(&mut self) {
         let start = Instant::now();
-        // What is written from now on is told again.
+        // What is written from now on wakes it again.
         self.knows.store(false, Ordering::SeqCst);
         let left = self.connection.number();
         let now = Instant::now();
@@ -124,7 +124,7 @@ impl Numberer {
         let done = match left {
             Ok(Left::More | Left::Elsewhere) => return,
             Ok(Left::Nothing) => {
-                self.is_told = false;
+                self.has_unnumbered = false;
                 Ok(())
             }
             Err(error) => Err(error),
@@ -134,7 +134,7 @@ impl Numberer {
 
     /// Numbers what this process has written, when it ends. What can't be numbered now, the next writer does.
     fn rest(mut self) {
-        let attempts = if self.is_told { ATTEMPTS } else { 0 };
+        let attempts = if self.has_unnumbered { ATTEMPTS } else { 0 };
         for _ in 0..attempts {
             match self.connection.number() {
                 Ok(Left::Elsewhere) => thread::sleep(MOMENT),

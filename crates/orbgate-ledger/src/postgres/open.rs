@@ -79,7 +79,7 @@ pub(crate) struct Connection {
     stuck: Vec<String>,
     /// What the last commands have left to do.
     known: Known,
-    /// Entries were written here since this was looked at.
+    /// Entries were written here, and the thread that numbers doesn't know of them.
     pub(crate) has_written: bool,
     /// How many holds were released here, because they had expired.
     pub(crate) expired: Arc<AtomicU64>,

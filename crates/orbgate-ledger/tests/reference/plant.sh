@@ -131,7 +131,7 @@ rule 'a standby is complete as its primary' postgres/feed.rs 's/if is_standby {/
 rule 'a cursor is refused before entries have numbers' postgres/feed.rs 's/let knows = if might {/let knows = if false {/' postgres::feed::
 rule 'any transaction of the server is waited for' postgres/feed.rs "s/ AND database = (SELECT oid.*current_database())//; s/ AND relation IN ('orbs.account'::regclass, 'orbs.entry'::regclass)//" postgres::feed::
 rule 'two writers number at once' postgres/number.rs 's/pg_try_advisory_xact_lock(8029188924)/pg_try_advisory_xact_lock_shared(8029188924)/' postgres::feed::
-rule 'a process leaves its entries to others' postgres/worker.rs 's/=> return self.number_rest(),/=> return,/' postgres::feed::
+rule 'a process leaves its entries to others' postgres/numberer.rs 's/=> return self.rest(),/=> return,/' postgres::feed::
 # Of clocks that leap.
 rule 'a leap is done' watch.rs 's/if now > known.latest(steady) {/if false {/' clock::
 rule 'an accepted time is not read' watch.rs 's/\*accepted > known.now(steady)/false/' clock::
