@@ -10,8 +10,7 @@ use std::time::Instant;
 
 use crate::error::Error;
 use crate::postgres::number::Left;
-use crate::postgres::open::{ATTEMPTS, Connection, MOMENT};
-use crate::postgres::worker::IDLE;
+use crate::postgres::open::{ATTEMPTS, Connection, IDLE, MOMENT};
 
 /// How long entries wait, so that those that come meanwhile are numbered with them.
 const SOON: Duration = Duration::from_millis(100);

@@ -67,6 +67,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) const ATTEMPTS: u32 = 50;
 pub(crate) const MOMENT: Duration = Duration::from_millis(10);
 
+/// How long a thread is idle before it looks again for what has expired, or for what others have left without a number.
+pub(crate) const IDLE: Duration = Duration::from_secs(1);
+
 pub(crate) struct Connection {
     settings: Settings,
     client: Option<Client>,

@@ -10,10 +10,7 @@ use crate::command::Command;
 use crate::ledger::Reply;
 use crate::postgres::named::BATCH;
 use crate::postgres::numberer::{Numbers, Waiter};
-use crate::postgres::open::Connection;
-
-/// How long the thread is idle before it looks again for what has expired, and for what others have left without a number.
-pub(crate) const IDLE: Duration = Duration::from_secs(1);
+use crate::postgres::open::{Connection, IDLE};
 
 /// How long a command may wait for what has expired in other accounts.
 const SLICE: Duration = Duration::from_millis(20);
