@@ -188,8 +188,8 @@ fn a_gateways_files_are_sealed_as_they_are() {
     }
 }
 
-/// Killed while it writes, or soon before or after, `fmt` leaves the old or the new file, and nothing that is half written. Only a kill in the
-/// moment between the naming of the new file and its renaming leaves another name: that of the whole new text.
+/// Killed while it writes, or soon before or after, `fmt` leaves the old or the new file, and nothing that is half written.
+/// Only a kill between the naming of the new file and its renaming leaves another file, with the whole new text.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_killed_fmt_leaves_no_file_behind() {

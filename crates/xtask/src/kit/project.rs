@@ -58,7 +58,7 @@ pub(crate) fn script<'s>(shell: &'s Shell, function: &str) -> Cmd<'s> {
     cmd!(shell, "bash {RUN} {function}")
 }
 
-/// One that is ended after these seconds, with all that it started. The signal makes Go and Java say where they wait.
+/// The same, ended after these seconds with all that it started. The signal makes Go and Java print where they wait.
 pub(crate) fn script_within<'s>(shell: &'s Shell, seconds: &str, function: &str) -> Cmd<'s> {
     cmd!(shell, "timeout --verbose --signal=QUIT --kill-after=10 {seconds} bash {RUN} {function}")
 }

@@ -17,7 +17,7 @@ use crate::test::step::{Lane, Step, When};
 /// Lines of a failed step's output that a person gets.
 const TAIL: usize = 60;
 
-/// Seconds after which CI ends a step that hangs, so that its output is seen: three times what the longest takes on a busy machine.
+/// Seconds after which CI ends a step that hangs, so that its output is seen. The longest took 1,306 on a machine that also built other things.
 const LIMIT: &str = "2400";
 
 /// Runs these steps and returns the names of those that failed.
